@@ -1,0 +1,318 @@
+"""Settings: what can be set, where a value came from, and how levels overlay each other.
+
+Levels are sparse: each holds only what was set there. From the weakest: the defaults below,
+``rl.options``, a robot's ``config=``, its keywords, the run's. Networks, templates and tasks
+add levels of their own between these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import ConfigurationError, UnknownKeyword, near
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["FIELDS", "Effective", "Field", "Options", "RunConfig", "Setting", "options", "resolve"]
+
+_NUMBER = (int, float)
+
+
+class Field(NamedTuple):
+    """A setting: its default, the types it takes, its bounds, and what it means."""
+
+    default: Any
+    types: tuple[type, ...]
+    doc: str
+    low: float | None = None
+    #: sent to the model under this name when set
+    param: str | None = None
+
+
+_CALLABLE = (object,)
+
+FIELDS: dict[str, Field] = {
+    "model": Field(None, (object,), 'Model as "provider/name", or a Model.'),
+    "provider": Field(None, (str,), "Provider of the model; skips the known-model check."),
+    "api_base": Field(None, (str,), "Address of an OpenAI-compatible server."),
+    "api_key": Field(None, (object,), "Key, or the name of an environment variable."),
+    "via": Field(None, (str,), '"litellm" to go through litellm where a direct way exists.'),
+    "temperature": Field(None, _NUMBER, "Sampling temperature.", 0.0, "temperature"),
+    "top_p": Field(None, _NUMBER, "Nucleus sampling, 0 to 1.", 0.0, "top_p"),
+    "top_k": Field(None, (int,), "Sample among the k likeliest tokens.", 0, "top_k"),
+    "max_tokens": Field(None, (int,), "Most tokens of one answer.", 1, "max_tokens"),
+    "presence_penalty": Field(None, _NUMBER, "Penalty on tokens seen.", None, "presence_penalty"),
+    "frequency_penalty": Field(
+        None, _NUMBER, "Penalty on tokens seen often.", None, "frequency_penalty"
+    ),
+    "stop": Field(None, (str, list, tuple), "Text, or texts, at which to stop.", None, "stop"),
+    "seed": Field(None, (int,), "Seed, where the provider has one.", None, "seed"),
+    "reasoning_effort": Field(None, (str,), '"low", "medium" or "high".', None, "reasoning_effort"),
+    "provider_options": Field(None, (dict,), "More fields of the request body, sent as they are."),
+    "tools": Field(None, (list, tuple), "The exact set of tools; [] for none."),
+    "max_tool_rounds": Field(25, (int,), "Most rounds of tool calls in a run.", 0),
+    "max_tools": Field(128, (int,), "Most tools sent; None for no cap.", 1),
+    "tool_timeout": Field(60.0, _NUMBER, "Seconds for one tool call.", 0.0),
+    "raise_on_error": Field(False, (bool,), "Whether a tool's exception ends the run."),
+    "model_timeout": Field(120.0, _NUMBER, "Seconds for one model call, retries included.", 0.0),
+    "attempts": Field(3, (int,), "Most requests for one model call.", 1),
+    "retry_interval": Field(1.0, _NUMBER, "Seconds before the second attempt.", 0.0),
+    "retry_backoff": Field(2.0, _NUMBER, "Factor by which that wait grows.", 1.0),
+    "retry_jitter": Field(0.5, _NUMBER, "Share of the wait added at random.", 0.0),
+    "on_content": Field(None, _CALLABLE, "Called with each piece of text."),
+    "on_tool_call": Field(None, _CALLABLE, "Called with each tool call as it starts."),
+    "on_tool_result": Field(None, _CALLABLE, "Called with each tool call and its result."),
+}
+
+#: settings whose None means "no limit" and may be set on purpose
+_NONE_MEANS_NO_LIMIT = frozenset({"max_tools", "tool_timeout", "model_timeout"})
+DEFAULTS: dict[str, Any] = {name: field.default for name, field in FIELDS.items()}
+
+
+def check(name: str, value: Any, where: str) -> Any:
+    """Check one setting and return it.
+
+    Raises
+    ------
+    UnknownKeyword
+        When there is no such setting; the near one is named.
+    ConfigurationError
+        When the value has the wrong type or is out of bounds.
+    """
+    field = FIELDS.get(name)
+    if field is None:
+        raise UnknownKeyword(f"{where} has no setting {name!r}", hint=near(name, FIELDS))
+    if value is None:
+        return None
+    if field.types != (object,) and (
+        not isinstance(value, field.types) or (isinstance(value, bool) and bool not in field.types)
+    ):
+        kinds = " or ".join(t.__name__ for t in field.types)
+        raise ConfigurationError(f"{where}: {name} takes {kinds}, not {value!r}", hint=field.doc)
+    if field.low is not None and value < field.low:
+        raise ConfigurationError(
+            f"{where}: {name} is at least {field.low:g}, not {value!r}", hint=field.doc
+        )
+    return value
+
+
+class RunConfig(Mapping[str, Any]):
+    """A sparse set of settings, immutable. ``None`` unsets, unless it means "no limit".
+
+    Parameters
+    ----------
+    **fields
+        Any of the settings that ``help(rl.RunConfig)`` lists; an unknown name is an error.
+
+    Examples
+    --------
+    >>> base = RunConfig(temperature=0.2, max_tokens=100)
+    >>> base.merge(temperature=0.9)
+    RunConfig(max_tokens=100, temperature=0.9)
+    >>> RunConfig(temprature=0.2)
+    Traceback (most recent call last):
+    ...
+    robotlab_nb.core.errors.UnknownKeyword: RunConfig has no setting 'temprature'. Did you mean \
+'temperature'?
+    """
+
+    __slots__ = ("_set",)
+
+    def __init__(self, **fields: Any) -> None:
+        self._set = {
+            name: check(name, value, "RunConfig")
+            for name, value in fields.items()
+            if value is not None or name in _NONE_MEANS_NO_LIMIT or name not in FIELDS
+        }
+
+    @classmethod
+    def of(cls, value: RunConfig | Mapping[str, Any] | None) -> RunConfig:
+        """A RunConfig from one, from a mapping, or from None."""
+        if value is None:
+            return cls()
+        if isinstance(value, RunConfig):
+            return value
+        if not isinstance(value, Mapping):
+            raise ConfigurationError(
+                f"config= takes a RunConfig or a dict, not {value!r}",
+                hint="For example rl.RunConfig(temperature=0).",
+            )
+        return cls(**value)
+
+    def merge(self, other: Mapping[str, Any] | None = None, /, **fields: Any) -> RunConfig:
+        """A new RunConfig in which later values win."""
+        return RunConfig(**{**self._set, **dict(other or {}), **fields})
+
+    def __getitem__(self, name: str) -> Any:
+        return self._set[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._set))
+
+    def __len__(self) -> int:
+        return len(self._set)
+
+    def __repr__(self) -> str:
+        return f"RunConfig({', '.join(f'{k}={plain(k, self._set[k])!r}' for k in self)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as JSON: live objects by their names, keys left out."""
+        return {k: plain(k, v) for k, v in self.items()}
+
+
+def plain(name: str, value: Any) -> Any:
+    """A setting as JSON."""
+    if name == "api_key":
+        return "(set)" if value else None
+    if name == "model" and value is not None and not isinstance(value, str):
+        return getattr(value, "name", None) or repr(value)
+    if name == "tools" and value is not None:
+        return [t if isinstance(t, str) else getattr(t, "name", None) or
+                getattr(t, "__name__", "..." if t is ... else repr(t)) for t in value]  # fmt: skip
+    if callable(value):
+        return getattr(value, "__qualname__", None) or type(value).__name__
+    return value
+
+
+def key_name_only(value: Any) -> str | None:
+    """The name of the environment variable that a key is to come from; None for a key itself."""
+    if isinstance(value, str) and value.isupper() and value.isidentifier():
+        return value
+    return None
+
+
+class Setting(NamedTuple):
+    """A value in force, and the level that set it."""
+
+    value: Any
+    origin: str
+
+
+class Effective(Mapping[str, Setting]):
+    """What is in force: every setting with its value and origin.
+
+    Examples
+    --------
+    >>> found = resolve([("options", {"temperature": 1.0}), ("robot", {"temperature": 0.2})])
+    >>> found["temperature"]
+    Setting(value=0.2, origin='robot')
+    >>> found["attempts"]
+    Setting(value=3, origin='default')
+    """
+
+    __slots__ = ("origins", "values_")
+
+    def __init__(self, values: dict[str, Any], origins: dict[str, str]) -> None:
+        #: the bare values, for the engine
+        self.values_ = values
+        self.origins = origins
+
+    def __getitem__(self, name: str) -> Setting:
+        return Setting(self.values_[name], self.origins.get(name, "default"))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_)
+
+    def __len__(self) -> int:
+        return len(self.values_)
+
+    def __repr__(self) -> str:
+        shown = (f"{k}={plain(k, self.values_[k])!r} ({self.origins[k]})" for k in self.origins)
+        return f"<{', '.join(shown) or 'defaults'}>"
+
+
+def resolve(levels: Iterable[tuple[str, Mapping[str, Any]]]) -> Effective:
+    """Overlay levels, weakest first, over the defaults.
+
+    Parameters
+    ----------
+    levels : iterable of (origin, mapping)
+    """
+    values = dict(DEFAULTS)
+    origins: dict[str, str] = {}
+    for origin, level in levels:
+        for name, value in level.items():
+            values[name] = value
+            origins[name] = origin
+    return Effective(values, origins)
+
+
+class Options:
+    """Settings for the whole process: the weakest level that a person sets.
+
+    Assign attributes, or use it as a context manager for a while.
+
+    Examples
+    --------
+    >>> import robotlab_nb as rl
+    >>> with rl.options(temperature=0.5):
+    ...     rl.build("a").effective_config["temperature"]
+    Setting(value=0.5, origin='options')
+    >>> rl.options.temprature = 1
+    Traceback (most recent call last):
+    ...
+    robotlab_nb.core.errors.UnknownKeyword: options has no setting 'temprature'. Did you mean \
+'temperature'?
+    """
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "_set", {})
+        object.__setattr__(self, "version", 0)
+
+    _set: dict[str, Any]
+    #: counts changes, so that what was derived from the options is known to be stale
+    version: int
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FIELDS:
+            return self._set.get(name, FIELDS[name].default)
+        raise AttributeError(f"options has no setting {name!r}. {near(name, FIELDS)}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        check(name, value, "options")
+        self._replace({**self._set, name: value})
+
+    def __delattr__(self, name: str) -> None:
+        check(name, None, "options")
+        self._replace({k: v for k, v in self._set.items() if k != name})
+
+    def __dir__(self) -> list[str]:
+        return sorted(FIELDS)
+
+    def __call__(self, **fields: Any) -> _OptionsFor:
+        """Set options until the ``with`` block ends."""
+        checked = {k: check(k, v, "options") for k, v in fields.items()}
+        return _OptionsFor(self, checked)
+
+    def _replace(self, values: dict[str, Any]) -> None:
+        object.__setattr__(self, "_set", values)
+        object.__setattr__(self, "version", self.version + 1)
+
+    def level(self) -> Mapping[str, Any]:
+        """What is set here."""
+        return self._set
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{k}={plain(k, v)!r}" for k, v in sorted(self._set.items()))
+        return f"options({shown})"
+
+
+class _OptionsFor:
+    def __init__(self, options: Options, values: dict[str, Any]) -> None:
+        self._options = options
+        self._values = values
+        self._before: list[Mapping[str, Any]] = []
+
+    def __enter__(self) -> Options:
+        self._before.append(dict(self._options.level()))
+        self._options._replace({**self._options.level(), **self._values})
+        return self._options
+
+    def __exit__(self, *_: Any) -> None:
+        self._options._replace(dict(self._before.pop()))
+
+
+#: the process's options
+options = Options()

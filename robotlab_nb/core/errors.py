@@ -1,0 +1,269 @@
+"""Every error that robotlab_nb raises, under one root.
+
+An error says what was wrong, where, and what to do. The names are robot_lab's;
+a few more belong to runs and networks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "AwaitTimeout",
+    "BudgetExceeded",
+    "BusError",
+    "ConfigurationError",
+    "DelegationTimeout",
+    "DependencyError",
+    "GraphError",
+    "InferenceError",
+    "InputError",
+    "MCPError",
+    "ModelError",
+    "NoAnswerChannel",
+    "RobotLabError",
+    "RunInterrupted",
+    "RunWaiting",
+    "TaskNotRun",
+    "ToolError",
+    "ToolLoopError",
+    "ToolNotFoundError",
+    "UnknownKeyword",
+    "near",
+]
+
+
+class RobotLabError(Exception):
+    """Root of all errors of this package.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong and where.
+    hint : str, optional
+        What to do about it. Shown after the message.
+    retryable : bool, optional
+        Whether the same call may succeed when it is repeated. The default is the class's.
+
+    Attributes
+    ----------
+    run : Run or None
+        The run that failed, when there was one. Its events, messages and tables remain readable.
+    run_id, task : str or None
+        Where it happened.
+
+    Examples
+    --------
+    >>> error = RobotLabError("no model is named", hint="pass model=")
+    >>> str(error)
+    'no model is named. pass model='
+    >>> error.retryable
+    False
+    """
+
+    retryable: bool = False
+
+    def __init__(
+        self, message: str = "", *, hint: str | None = None, retryable: bool | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        if retryable is not None:
+            self.retryable = retryable
+        self.run: Any = None
+        self.run_id: str | None = None
+        self.task: str | None = None
+
+    def __str__(self) -> str:
+        if not self.hint:
+            return self.message
+        end = "" if self.message.endswith((".", "!", "?", ":")) else "."
+        return f"{self.message}{end} {self.hint}"
+
+    def __reduce__(self) -> Any:
+        # A pickled error keeps what it says, not the live run it came from.
+        state = {k: v for k, v in self.__dict__.items() if k != "run"}
+        return _revive, (type(self), state)
+
+    def _repr_html_(self) -> str | None:
+        from .readings import html
+
+        return html(self)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of its own traceback: frames of this package left out."""
+        from .readings import reading
+
+        lines: list[str] = reading("traceback")(self)
+        return lines
+
+
+def _revive(cls: type[RobotLabError], state: dict[str, Any]) -> RobotLabError:
+    error = cls.__new__(cls)
+    Exception.__init__(error, state.get("message", ""))
+    error.__dict__.update(state)
+    error.run = None
+    return error
+
+
+class ConfigurationError(RobotLabError):
+    """Something was set up wrongly: a name, a value, a missing key."""
+
+
+class DependencyError(ConfigurationError):
+    """An optional package is needed and not installed; the message names it."""
+
+
+class UnknownKeyword(ConfigurationError, TypeError):
+    """A keyword that the called function does not have; the near one is named."""
+
+
+class InputError(RobotLabError, ValueError):
+    """A value given to a run or a message cannot be used."""
+
+
+class ModelError(RobotLabError):
+    """A call to a language model failed.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong, with the model's name.
+    retryable : bool, optional
+        Whether another attempt may succeed.
+    retry_after : float, optional
+        Seconds that the provider asked us to wait.
+    billed : bool, optional
+        Whether the provider may have charged for the attempt (bytes of an answer arrived).
+    status : int, optional
+        The HTTP status, when there was one.
+    kind : str, optional
+        A short stable word: ``auth, rate_limit, overloaded, timeout, connection, server,
+        bad_request, not_found, context_length, content_filter, protocol, cut``.
+    body : str, optional
+        The start of the provider's answer.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        hint: str | None = None,
+        retryable: bool | None = None,
+        retry_after: float | None = None,
+        billed: bool = False,
+        status: int | None = None,
+        kind: str = "server",
+        body: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, retryable=retryable)
+        self.retry_after = retry_after
+        self.billed = billed
+        self.status = status
+        self.kind = kind
+        self.body = body
+
+
+#: robot_lab's name for :class:`ModelError`.
+InferenceError = ModelError
+
+
+class ToolLoopError(ModelError):
+    """A robot kept calling tools past ``max_tool_rounds``. Never retryable."""
+
+
+class ToolNotFoundError(RobotLabError):
+    """A tool was named that is not there; the known ones are listed."""
+
+
+class ToolError(RobotLabError):
+    """Raised by a tool to tell the model what went wrong.
+
+    Examples
+    --------
+    >>> ToolError("the service is busy", retryable=True).retryable
+    True
+    """
+
+
+class MCPError(RobotLabError):
+    """A Model Context Protocol server failed."""
+
+
+class BusError(RobotLabError):
+    """A message could not be sent between robots."""
+
+
+class BudgetExceeded(RobotLabError):
+    """A budget of tokens, cost, calls or time would be passed."""
+
+
+class AwaitTimeout(RobotLabError, TimeoutError):
+    """A wait reached its deadline."""
+
+
+class DelegationTimeout(RobotLabError, TimeoutError):
+    """A delegated task did not finish in time."""
+
+
+class GraphError(ConfigurationError):
+    """A network cannot run; every fault is listed."""
+
+
+class TaskNotRun(RobotLabError, KeyError):
+    """A known task has no result: it was skipped, blocked or never reached."""
+
+    __str__ = RobotLabError.__str__
+
+
+class RunWaiting(RobotLabError):
+    """A run waits for a person's answer and has no text yet."""
+
+
+class RunInterrupted(RobotLabError):
+    """A run was stopped before it finished."""
+
+
+class NoAnswerChannel(RobotLabError):
+    """A person had to be asked and there was no way to ask."""
+
+
+def near(name: str, known: Iterable[str] | Mapping[str, Any], *, limit: int = 12) -> str:
+    """Say what a misspelt name may have meant.
+
+    Parameters
+    ----------
+    name : str
+        The name that was not found.
+    known : iterable of str
+        The names that exist.
+    limit : int, optional
+        How many names to list when none is near.
+
+    Returns
+    -------
+    str
+        ``"Did you mean 'x'?"``, or a list of the known names, or ``"There are none."``
+
+    Examples
+    --------
+    >>> near("modle", ["model", "tools"])
+    "Did you mean 'model'?"
+    >>> near("zzz", ["model", "tools"])
+    "Known: 'model', 'tools'."
+    """
+    import difflib
+
+    names = [str(k) for k in known]
+    if not names:
+        return "There are none."
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    shown = ", ".join(repr(n) for n in names[:limit])
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"Known: {shown}{more}."

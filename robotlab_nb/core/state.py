@@ -1,0 +1,471 @@
+"""The one reducer: what a run looks like after its events so far.
+
+``RunState.apply(event)`` serves the loop while it runs, the result afterwards, pictures,
+tables and log readers. It is a fold: the same events give the same state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .messages import Message
+from .usage import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from .events import Event, Scope
+
+__all__ = ["Attempt", "ModelCall", "RunState", "TaskState", "ToolCall"]
+
+#: statuses after which nothing more happens
+ENDED = frozenset({"completed", "failed", "interrupted", "abandoned"})
+
+
+class _Fields:
+    """Equality and a plain repr for the small records below."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and all(
+            getattr(self, k) == getattr(other, k) for k in self.__slots__ if k[0] != "_"
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{k}={getattr(self, k)!r}" for k in self.__slots__ if k[0] != "_")
+        return f"{type(self).__name__}({fields})"
+
+
+class Attempt(_Fields):
+    """One try of a model call. ``error`` is None for the one that succeeded."""
+
+    __slots__ = ("attempt", "billed", "call_id", "duration_s", "error", "retry_in_s", "started_s")
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.call_id: str = data["call_id"]
+        self.attempt: int = data["attempt"]
+        self.started_s: float | None = data.get("started_s")
+        self.duration_s: float | None = data.get("duration_s")
+        self.error: Mapping[str, Any] | None = data.get("error")
+        self.retry_in_s: float | None = data.get("retry_in_s")
+        self.billed: bool | None = data.get("billed")
+
+
+class ModelCall(_Fields):
+    """One call to a model, retries included.
+
+    ``status`` is ``running``, ``completed``, ``failed`` or ``interrupted``; times are seconds
+    since the root run started, durations are seconds.
+    """
+
+    __slots__ = (
+        "attempts", "cached", "call_id", "duration_s", "endpoint", "error", "finish_reason",
+        "first_token_s", "message_ids", "model", "params", "provider", "request_key",
+        "response_model", "round", "simulated", "started_s", "status", "stop_reason", "text",
+        "tools", "usage",
+    )  # fmt: skip
+
+    def __init__(self, data: Mapping[str, Any], started_s: float) -> None:
+        self.call_id: str = data["call_id"]
+        self.round: int = data["round"]
+        self.model: str = data["model"]
+        self.provider: str | None = data.get("provider")
+        self.endpoint: str | None = data.get("endpoint")
+        self.simulated: bool = bool(data.get("simulated"))
+        self.request_key: str | None = data.get("request_key")
+        self.message_ids: tuple[str, ...] = tuple(data.get("message_ids", ()))
+        self.tools: tuple[str, ...] = tuple(data.get("tools", ()))
+        self.params: Mapping[str, Any] = data.get("params") or {}
+        self.started_s = started_s
+        self.status = "running"
+        self.attempts: list[Attempt] = []
+        self.duration_s: float | None = None
+        self.first_token_s: float | None = None
+        self.usage: Usage | None = None
+        self.stop_reason: str | None = None
+        self.finish_reason: str | None = None
+        self.response_model: str | None = None
+        self.text: str | None = None
+        self.error: Mapping[str, Any] | None = None
+        self.cached: bool = False
+
+    def _complete(self, data: Mapping[str, Any]) -> None:
+        self.status = "completed"
+        self.duration_s = data.get("duration_s")
+        self.first_token_s = data.get("first_token_s")
+        self.usage = Usage.from_dict(data["usage"]) if data.get("usage") else Usage()
+        self.stop_reason = data.get("stop_reason")
+        self.finish_reason = data.get("finish_reason")
+        self.response_model = data.get("response_model")
+        self.text = data.get("text")
+        self.cached = bool(data.get("cached"))
+
+    def _fail(self, data: Mapping[str, Any]) -> None:
+        error = data.get("error") or {}
+        self.status = "interrupted" if error.get("type") == "RunInterrupted" else "failed"
+        self.duration_s = data.get("duration_s")
+        self.error = error
+        self.text = data.get("text")
+        if data.get("usage"):
+            self.usage = Usage.from_dict(data["usage"])
+
+
+class ToolCall(_Fields):
+    """One call of a tool.
+
+    ``status`` is ``running``, ``completed``, ``failed`` (the tool raised, timed out, or the
+    arguments were wrong: the model was told) or ``interrupted``. ``arguments`` are the parsed
+    ones as the model gave them; ``result`` is the value as JSON, ``content`` what the model read.
+    """
+
+    __slots__ = (
+        "arguments", "arguments_text", "call_id", "content", "duration_s", "error", "result",
+        "retryable", "round", "source", "started_s", "status", "thread_leaked", "tool",
+        "tool_call_id", "traceback",
+    )  # fmt: skip
+
+    def __init__(self, data: Mapping[str, Any], started_s: float) -> None:
+        self.tool_call_id: str = data["tool_call_id"]
+        self.call_id: str | None = data.get("call_id")
+        self.round: int | None = data.get("round")
+        self.tool: str = data["tool"]
+        self.source: str | None = data.get("source")
+        self.arguments: Any = data.get("arguments")
+        self.arguments_text: str | None = data.get("arguments_text")
+        self.started_s = started_s
+        self.status = "running"
+        self.result: Any = None
+        self.content: str | None = None
+        self.error: Mapping[str, Any] | None = None
+        self.retryable: bool | None = None
+        self.duration_s: float | None = None
+        self.traceback: str | None = None
+        self.thread_leaked: bool = False
+
+    def _complete(self, data: Mapping[str, Any]) -> None:
+        self.status = data["status"]
+        self.result = data.get("result")
+        self.content = data.get("content")
+        self.error = data.get("error")
+        self.retryable = data.get("retryable")
+        self.duration_s = data.get("duration_s")
+        self.traceback = data.get("traceback")
+        self.thread_leaked = bool(data.get("thread_leaked"))
+
+
+class TaskState(_Fields):
+    """One task of a network.
+
+    ``status`` is one of ``pending, running, waiting, completed, restored, failed, blocked,
+    skipped, halted, interrupted``; ``declared`` is what the network says of it (kind, robot,
+    depends_on, optional, route, when, fallback, on_failure).
+    """
+
+    __slots__ = (
+        "child_run_id", "declared", "duration_s", "error", "name", "reason", "result", "route",
+        "started_s", "status", "text", "traceback", "waited_s",
+    )  # fmt: skip
+
+    def __init__(self, name: str, declared: Mapping[str, Any]) -> None:
+        self.name = name
+        self.declared = declared
+        self.status = "pending"
+        self.reason: str | None = None
+        self.started_s: float | None = None
+        self.waited_s: float | None = None
+        self.duration_s: float | None = None
+        self.child_run_id: str | None = None
+        self.text: str | None = None
+        self.result: Any = None
+        self.route: tuple[str, ...] = ()
+        self.error: Mapping[str, Any] | None = None
+        self.traceback: str | None = None
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """Names of the tasks that come before it."""
+        return tuple(self.declared.get("depends_on", ()))
+
+
+class RunState(_Fields):
+    """Everything that the events of a run say, its children included.
+
+    Attributes
+    ----------
+    scope : Scope
+    status : str
+        ``pending, running, waiting, completed, failed, interrupted`` (a log adds ``abandoned``).
+    info : mapping
+        The data of ``run.started``: name, model, simulated, input, config, tools …
+    messages : list of Message
+        The prompt as it stands: system message, loaded conversation, this turn.
+    turn_start : int
+        Where this turn begins in ``messages``.
+    model_calls, tool_calls : dict
+        By id, in order of start; of this run alone.
+    usage : Usage
+        Summed over this run's own model calls.
+    tasks : dict of str to TaskState
+        A network's tasks, in the order declared.
+    children : dict of str to RunState
+        Runs started inside this one, by run id.
+    """
+
+    __slots__ = (
+        "_family",
+        "children", "conversation", "ended_s", "error", "info", "message_times",
+        "messages", "model_calls", "scope", "started_at", "started_s", "status", "stop_reason",
+        "stop_reasons", "stuck", "tasks", "tool_calls", "turn_start", "usage",
+    )  # fmt: skip
+
+    def __init__(self, scope: Scope, family: dict[str, RunState] | None = None) -> None:
+        self.scope = scope
+        #: every state of the root's tree, by run id
+        self._family = {} if family is None else family
+        self._family[scope.run_id] = self
+        self.status = "pending"
+        self.info: Mapping[str, Any] = {}
+        self.started_at: str | None = None
+        self.started_s = 0.0
+        self.ended_s: float | None = None
+        self.stop_reason: str | None = None
+        self.error: Mapping[str, Any] | None = None
+        self.stuck: tuple[str, ...] = ()
+        self.messages: list[Message] = []
+        self.message_times: dict[int, float] = {}
+        self.stop_reasons: dict[int, str] = {}
+        self.turn_start = 0
+        self.model_calls: dict[str, ModelCall] = {}
+        self.tool_calls: dict[str, ToolCall] = {}
+        self.usage = Usage()
+        self.conversation: str | None = None
+        self.tasks: dict[str, TaskState] = {}
+        self.children: dict[str, RunState] = {}
+
+    @classmethod
+    def fold(cls, events: Iterable[Event]) -> RunState:
+        """Build the state of a root run from its events.
+
+        Raises
+        ------
+        ValueError
+            When there are no events.
+        """
+        state: RunState | None = None
+        for event in events:
+            if state is None:
+                state = cls(event.scope)
+            state.apply(event)
+        if state is None:
+            raise ValueError("no events, no state")
+        return state
+
+    def apply(self, event: Event) -> None:
+        """Take one event in. An event of a child run goes to that child's state."""
+        state = self
+        if event.scope.run_id != self.scope.run_id:
+            state = self._family.get(event.scope.run_id) or self.adopt(event.scope)
+        handler = _HANDLERS.get(event.type)
+        if handler is not None:
+            handler(state, event)
+
+    def adopt(self, scope: Scope) -> RunState:
+        """Make the state of a run inside this one, under the run that started it."""
+        child = RunState(scope, self._family)
+        parent = self._family.get(scope.parent_id or "", self)
+        parent.children[scope.run_id] = child
+        return child
+
+    @property
+    def parent(self) -> RunState | None:
+        """The state of the run that started this one, where it is known."""
+        return self._family.get(self.scope.parent_id or "")
+
+    def walk(self) -> Iterator[RunState]:
+        """This run and all below it, parents first, in order of start."""
+        yield self
+        for child in self.children.values():
+            yield from child.walk()
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.status in ENDED
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds from start to end; None while it runs."""
+        return None if self.ended_s is None else self.ended_s - self.started_s
+
+    @property
+    def turn(self) -> list[Message]:
+        """The messages of this turn: the question and all that came of it."""
+        return self.messages[self.turn_start :]
+
+    @property
+    def text(self) -> str:
+        """The answer so far: the last assistant text of this turn, else its reasoning, else ""."""
+        for message in reversed(self.turn):
+            if message.role == "assistant" and message.text:
+                return message.text
+        for message in reversed(self.turn):
+            if message.role == "assistant" and message.reasoning:
+                return message.reasoning
+        return ""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any answer in it was made up."""
+        return any(
+            s.info.get("simulated") or any(c.simulated for c in s.model_calls.values())
+            for s in self.walk()
+        )
+
+    def total_usage(self) -> Usage:
+        """Tokens and cost of this run and of all runs below it."""
+        total = self.usage
+        for child in self.children.values():
+            total = total + child.total_usage()
+        return total
+
+    # -- one method per event type -------------------------------------------------------
+
+    def _run_started(self, event: Event) -> None:
+        self.status = "running"
+        self.info = event.data
+        self.started_at = event.data.get("started_at")  # type: ignore[assignment]
+        self.started_s = event.elapsed
+        graph: Any = event.data.get("graph") or ()
+        self.tasks = {d["task"]: TaskState(d["task"], d) for d in graph}
+
+    def _run_completed(self, event: Event) -> None:
+        self.status = "completed"
+        self.stop_reason = event.data.get("stop_reason")  # type: ignore[assignment]
+        self.ended_s = event.elapsed
+
+    def _run_failed(self, event: Event) -> None:
+        self.status = "failed"
+        self.error = event.data.get("error")  # type: ignore[assignment]
+        self.ended_s = event.elapsed
+
+    def _run_interrupted(self, event: Event) -> None:
+        self.status = "interrupted"
+        self.stuck = tuple(event.data.get("stuck") or ())  # type: ignore[arg-type]
+        self.ended_s = event.elapsed
+
+    def _task(self, event: Event) -> TaskState:
+        name: Any = event.data["task"]
+        found = self.tasks.get(name)
+        if found is None:
+            found = self.tasks[name] = TaskState(name, {})
+        return found
+
+    def _task_started(self, event: Event) -> None:
+        task = self._task(event)
+        data: Any = event.data
+        task.status = "running"
+        task.started_s = event.elapsed
+        task.waited_s = data.get("waited_s")
+        task.child_run_id = data.get("child_run_id")
+
+    def _task_completed(self, event: Event) -> None:
+        task = self._task(event)
+        data: Any = event.data
+        task.status = "completed"
+        task.text = data.get("text")
+        task.result = data.get("result")
+        task.route = tuple(data.get("activate") or ())
+        self._task_over(task, event)
+
+    def _task_failed(self, event: Event) -> None:
+        task = self._task(event)
+        data: Any = event.data
+        task.status = "failed"
+        task.error = data.get("error")
+        task.traceback = data.get("traceback")
+        self._task_over(task, event)
+
+    def _task_settled(self, event: Event) -> None:
+        task = self._task(event)
+        data: Any = event.data
+        task.status = data["status"]
+        task.reason = data.get("reason")
+        self._task_over(task, event)
+
+    @staticmethod
+    def _task_over(task: TaskState, event: Event) -> None:
+        if task.started_s is not None:
+            task.duration_s = event.elapsed - task.started_s
+
+    def _loaded(self, event: Event) -> None:
+        loaded: Any = event.data["messages"]
+        self.messages.extend(Message.from_dict(m) for m in loaded)
+        self.turn_start = len(self.messages)
+
+    def _message(self, event: Event) -> None:
+        message = Message.from_dict(event.data["message"])  # type: ignore[arg-type]
+        if message.role == "system" and self.turn_start == len(self.messages):
+            self.turn_start += 1
+        position = len(self.messages)
+        self.messages.append(message)
+        self.message_times[position] = event.elapsed
+        reason = event.data.get("stop_reason")
+        if reason:
+            self.stop_reasons[position] = reason  # type: ignore[assignment]
+
+    def _conversation(self, event: Event) -> None:
+        self.conversation = event.type.partition(".")[2]
+
+    def _call_started(self, event: Event) -> None:
+        call = ModelCall(event.data, event.elapsed)
+        self.model_calls[call.call_id] = call
+
+    def _call_completed(self, event: Event) -> None:
+        call = self.model_calls[event.data["call_id"]]  # type: ignore[index]
+        call._complete(event.data)
+        self.stop_reason = call.stop_reason
+        if call.usage is not None:
+            self.usage = self.usage + call.usage
+
+    def _call_failed(self, event: Event) -> None:
+        call = self.model_calls[event.data["call_id"]]  # type: ignore[index]
+        call._fail(event.data)
+        if call.usage is not None:
+            self.usage = self.usage + call.usage
+
+    def _attempt(self, event: Event) -> None:
+        attempt = Attempt(event.data)
+        self.model_calls[attempt.call_id].attempts.append(attempt)
+
+    def _tool_started(self, event: Event) -> None:
+        call = ToolCall(event.data, event.elapsed)
+        self.tool_calls[call.tool_call_id] = call
+
+    def _tool_completed(self, event: Event) -> None:
+        self.tool_calls[event.data["tool_call_id"]]._complete(event.data)  # type: ignore[index]
+
+
+_HANDLERS = {
+    "run.started": RunState._run_started,
+    "run.completed": RunState._run_completed,
+    "run.failed": RunState._run_failed,
+    "run.interrupted": RunState._run_interrupted,
+    "task.started": RunState._task_started,
+    "task.completed": RunState._task_completed,
+    "task.failed": RunState._task_failed,
+    "task.settled": RunState._task_settled,
+    "conversation.loaded": RunState._loaded,
+    "conversation.committed": RunState._conversation,
+    "conversation.forked": RunState._conversation,
+    "message.added": RunState._message,
+    "model_call.started": RunState._call_started,
+    "model_call.completed": RunState._call_completed,
+    "model_call.failed": RunState._call_failed,
+    "attempt.completed": RunState._attempt,
+    "attempt.failed": RunState._attempt,
+    "tool_call.started": RunState._tool_started,
+    "tool_call.completed": RunState._tool_completed,
+}

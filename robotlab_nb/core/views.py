@@ -1,0 +1,370 @@
+"""robot_lab's message classes, as views of ours, with its serialised keys.
+
+=================  =====================================================================
+class              serialised keys
+=================  =====================================================================
+TextMessage        ``type="text"``, ``role``, ``content``, ``stop_reason`` (left out if None)
+ToolMessage        ``type="tool"``, ``id``, ``name``, ``input``
+ToolCallMessage    ``type="tool_call"``, ``role``, ``content=None``, ``tools``, ``stop_reason``
+ToolResultMessage  ``type="tool_result"``, ``role="tool_result"``, ``tool``, ``content``
+                   (``{"data"}`` or ``{"error"}``), ``stop_reason``
+UserMessage        ``content, session_id, system_prompt, metadata, id, created_at``
+RobotMessage       ``id, from, content, in_reply_to``
+=================  =====================================================================
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .errors import InputError
+from .messages import STOP_REASONS, Message, TextPart, ToolCallPart, ToolResultPart
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "RobotMessage",
+    "TextMessage",
+    "ToolCallMessage",
+    "ToolMessage",
+    "ToolResultMessage",
+    "UserMessage",
+    "View",
+    "message_from_view",
+    "view_from_dict",
+    "views",
+]
+
+VIEW_ROLES = ("system", "user", "assistant", "tool_result")
+
+
+class View:
+    """What robot_lab's text, tool-call and tool-result messages have in common."""
+
+    type: str
+    role: str
+    stop_reason: str | None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether this is text."""
+        return self.type == "text"
+
+    @property
+    def is_tool_call(self) -> bool:
+        """Whether this asks for tools."""
+        return self.type == "tool_call"
+
+    @property
+    def is_tool_result(self) -> bool:
+        """Whether this is a tool's result."""
+        return self.type == "tool_result"
+
+    @property
+    def is_system(self) -> bool:
+        """Whether the role is system."""
+        return self.role == "system"
+
+    @property
+    def is_user(self) -> bool:
+        """Whether the role is user."""
+        return self.role == "user"
+
+    @property
+    def is_assistant(self) -> bool:
+        """Whether the role is assistant."""
+        return self.role == "assistant"
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the model was done."""
+        return self.stop_reason == "stop"
+
+    @property
+    def is_tool_stop(self) -> bool:
+        """Whether the model stopped to have tools run."""
+        return self.stop_reason == "tool"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The message with robot_lab's keys."""
+        raise InputError(f"{type(self).__name__} has no serialised form")
+
+
+def _check(role: str, stop_reason: str | None) -> None:
+    if role not in VIEW_ROLES:
+        raise InputError(f"no role {role!r}", hint="Roles: " + ", ".join(VIEW_ROLES) + ".")
+    if stop_reason is not None and stop_reason not in STOP_REASONS:
+        raise InputError(
+            f"no stop reason {stop_reason!r}",
+            hint="Stop reasons: " + ", ".join(STOP_REASONS) + ".",
+        )
+
+
+@dataclass(frozen=True)
+class TextMessage(View):
+    """Text of a system, a user, an assistant or a tool.
+
+    Examples
+    --------
+    >>> TextMessage("assistant", "Hi", "stop").to_dict()
+    {'type': 'text', 'role': 'assistant', 'content': 'Hi', 'stop_reason': 'stop'}
+    """
+
+    role: str
+    content: str
+    stop_reason: str | None = None
+    type: str = field(default="text", init=False)
+
+    def __post_init__(self) -> None:
+        _check(self.role, self.stop_reason)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The message with robot_lab's keys."""
+        out: dict[str, Any] = {"type": "text", "role": self.role, "content": self.content}
+        if self.stop_reason is not None:
+            out["stop_reason"] = self.stop_reason
+        return out
+
+
+@dataclass(frozen=True)
+class ToolMessage:
+    """A wish to call one tool: id, name and arguments."""
+
+    id: str
+    name: str
+    input: Any = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The call with robot_lab's keys."""
+        return {"type": "tool", "id": self.id, "name": self.name, "input": self.input}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ToolMessage:
+        """Read ``id, name`` and ``input`` (or ``arguments``)."""
+        given = data.get("input", data.get("arguments"))
+        return cls(str(data["id"]), str(data["name"]), {} if given is None else given)
+
+
+@dataclass(frozen=True)
+class ToolCallMessage(View):
+    """An assistant's message that asks for tools."""
+
+    tools: tuple[ToolMessage, ...]
+    role: str = "assistant"
+    stop_reason: str | None = "tool"
+    type: str = field(default="tool_call", init=False)
+
+    def __post_init__(self) -> None:
+        _check(self.role, self.stop_reason)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The message with robot_lab's keys."""
+        return {
+            "type": "tool_call",
+            "role": self.role,
+            "content": None,
+            "tools": [t.to_dict() for t in self.tools],
+            "stop_reason": self.stop_reason,
+        }
+
+
+@dataclass(frozen=True)
+class ToolResultMessage(View):
+    """What a tool gave back: ``content`` is ``{"data": …}`` or ``{"error": …}``."""
+
+    tool: ToolMessage
+    content: Mapping[str, Any]
+    role: str = "tool_result"
+    stop_reason: str | None = "tool"
+    type: str = field(default="tool_result", init=False)
+
+    def __post_init__(self) -> None:
+        _check(self.role, self.stop_reason)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the tool answered."""
+        return "error" not in self.content
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the tool failed."""
+        return "error" in self.content
+
+    @property
+    def data(self) -> Any:
+        """The tool's answer, or None."""
+        return self.content.get("data")
+
+    @property
+    def error(self) -> Any:
+        """What went wrong, or None."""
+        return self.content.get("error")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The message with robot_lab's keys."""
+        return {
+            "type": "tool_result",
+            "role": self.role,
+            "tool": self.tool.to_dict(),
+            "content": dict(self.content),
+            "stop_reason": self.stop_reason,
+        }
+
+
+@dataclass(frozen=True)
+class UserMessage:
+    """A person's message with what belongs to it."""
+
+    content: str
+    session_id: str | None = None
+    system_prompt: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    id: str | None = None
+    created_at: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The message with robot_lab's keys."""
+        return {
+            "content": self.content,
+            "session_id": self.session_id,
+            "system_prompt": self.system_prompt,
+            "metadata": dict(self.metadata),
+            "id": self.id,
+            "created_at": self.created_at,
+        }
+
+    @classmethod
+    def of(cls, value: str | Mapping[str, Any] | TextMessage | UserMessage) -> UserMessage:
+        """A UserMessage from a string, a dict or a text message."""
+        if isinstance(value, UserMessage):
+            return value
+        if isinstance(value, str):
+            return cls(value)
+        if isinstance(value, TextMessage):
+            return cls(value.content)
+        known = cls.__dataclass_fields__
+        return cls(**{k: v for k, v in value.items() if k in known})
+
+
+@dataclass(frozen=True)
+class RobotMessage:
+    """A message from one robot to another; ``id`` counts up for each sender."""
+
+    id: int
+    sender: str
+    content: Any
+    in_reply_to: str | None = None
+
+    @property
+    def key(self) -> str:
+        """``from:id``, unique on a bus."""
+        return f"{self.sender}:{self.id}"
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether it answers another message."""
+        return self.in_reply_to is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The message with robot_lab's keys."""
+        return {
+            "id": self.id,
+            "from": self.sender,
+            "content": self.content,
+            "in_reply_to": self.in_reply_to,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RobotMessage:
+        """Read what :meth:`to_dict` wrote."""
+        return cls(data["id"], data["from"], data["content"], data.get("in_reply_to"))
+
+
+def _input(part: ToolCallPart) -> Any:
+    try:
+        return json.loads(part.arguments) if part.arguments.strip() else {}
+    except (ValueError, RecursionError):
+        return {"arguments": part.arguments}
+
+
+def views(message: Message, stop_reason: str | None = None) -> list[View]:
+    """robot_lab's messages for one of ours: text first, then tool calls, or tool results.
+
+    Examples
+    --------
+    >>> views(Message("assistant", "Hello"), "stop")
+    [TextMessage(role='assistant', content='Hello', stop_reason='stop', type='text')]
+    """
+    if message.role == "tool":
+        return [
+            ToolResultMessage(
+                ToolMessage(p.id, p.name),
+                {"error": p.content_text}
+                if p.is_error
+                else {"data": p.content_text if p.data is None else p.data},
+            )
+            for p in message.tool_results
+        ]
+    out: list[View] = []
+    calls = message.tool_calls
+    if message.text or not calls:
+        out.append(TextMessage(message.role, message.text, None if calls else stop_reason))
+    if calls:
+        tools = tuple(ToolMessage(c.id, c.name, _input(c)) for c in calls)
+        out.append(ToolCallMessage(tools, message.role))
+    return out
+
+
+def message_from_view(view: View) -> Message:
+    """Our message for one of robot_lab's."""
+    if isinstance(view, TextMessage):
+        role = "tool" if view.role == "tool_result" else view.role
+        return Message(role, [TextPart(view.content)])
+    if isinstance(view, ToolCallMessage):
+        return Message(
+            view.role,
+            [ToolCallPart(t.id, t.name, json.dumps(t.input), t.id) for t in view.tools],
+        )
+    if isinstance(view, ToolResultMessage):
+        shown = view.error if view.is_error else view.data
+        text = shown if isinstance(shown, str) else json.dumps(shown)
+        part = ToolResultPart(
+            view.tool.id, view.tool.name, text, view.is_error, view.tool.id,
+            None if view.is_error else view.data,
+        )  # fmt: skip
+        return Message("tool", [part])
+    raise InputError(f"not a message: {type(view).__name__}")
+
+
+def view_from_dict(data: Mapping[str, Any]) -> View:
+    """Read a serialised message; one without ``type`` is text.
+
+    Raises
+    ------
+    InputError
+        For an unknown type, role or stop reason, or a missing field.
+    """
+    kind = data.get("type", "text")
+    try:
+        if kind == "text":
+            content = data["content"]
+            return TextMessage(
+                data["role"], "" if content is None else str(content), data.get("stop_reason")
+            )
+        if kind == "tool_call":
+            tools = tuple(ToolMessage.from_dict(t) for t in data["tools"])
+            return ToolCallMessage(tools, data.get("role", "assistant"), data.get("stop_reason"))
+        if kind == "tool_result":
+            return ToolResultMessage(
+                ToolMessage.from_dict(data["tool"]), data["content"],
+                stop_reason=data.get("stop_reason"),
+            )  # fmt: skip
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"a {kind} message lacks {error}", hint=f"It was {str(dict(data))[:120]}"
+        ) from error
+    raise InputError(f"no message type {kind!r}", hint="Types: text, tool_call, tool_result.")

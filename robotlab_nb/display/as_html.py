@@ -1,0 +1,190 @@
+"""Writes a picture as HTML. Knows the parts and the stylesheet's classes, no object.
+
+What is written stays readable when styles, classes and folds are taken away: order, labels and
+separators are in the text.
+"""
+
+from __future__ import annotations
+
+from .escape import cut, esc
+from .markdown import answer_html
+from .parts import (
+    FOLD_LIMIT,
+    Bit,
+    Block,
+    Fields,
+    Fold,
+    Head,
+    Line,
+    Para,
+    Picture,
+    Pre,
+    Prose,
+    Quote,
+    Table,
+)
+
+__all__ = ["write"]
+
+#: Characters of a whole picture: below 2 MB even when each takes four bytes.
+_MOST = 440_000
+#: Shown when styles are not: a dot between what the stylesheet sets apart.
+_APART = '<span class="rlnb-z"> · </span>'
+
+
+def write(picture: Picture) -> str:
+    """One ``<div>`` holding the picture, without the stylesheet.
+
+    Parameters
+    ----------
+    picture : Picture
+
+    Returns
+    -------
+    str
+        HTML of fewer than 450,000 characters.
+
+    Examples
+    --------
+    >>> write(Picture((Para(("5 < 6",)),)))
+    '<div class="rlnb-c"><p>5 &lt; 6</p></div>'
+    """
+    frame = " rlnb-box" if picture.framed else ""
+    return f'<div class="rlnb-c{frame}">{_Writer().blocks(picture.blocks)}</div>'
+
+
+class _Writer:
+    """Writes blocks until the picture is full."""
+
+    def __init__(self) -> None:
+        self.room = _MOST
+
+    def blocks(self, blocks: tuple[Block, ...]) -> str:
+        out: list[str] = []
+        for number, block in enumerate(blocks):
+            html = self._block(block)
+            if len(html) > self.room and not isinstance(block, (Quote, Fold)):
+                left = len(blocks) - number
+                out.append(f'<p class="rlnb-q">… {left:,} more left out here</p>')
+                self.room = 0
+                break
+            if not isinstance(block, (Quote, Fold)):  # their contents were counted inside
+                self.room -= len(html)
+            out.append(html)
+        return "".join(out)
+
+    def _block(self, block: Block) -> str:
+        match block:
+            case Head():
+                return _head(block)
+            case Para():
+                return f"<p{_class('rlnb-q' if block.quiet else '')}>{_line(block.line)}</p>"
+            case Prose():
+                return _prose(block)
+            case Pre():
+                return _pre(block)
+            case Quote():
+                return self._quote(block)
+            case Fields():
+                rows = "".join(f"<dt>{esc(k)}</dt><dd>{_line(v)}</dd>" for k, v in block.rows)
+                return f"<dl>{rows}</dl>"
+            case Table():
+                return _table(block)
+            case Fold():
+                return self._fold(block)
+
+    def _quote(self, quote: Quote) -> str:
+        self.room -= 80
+        classes = {"plain": "", "person": "rlnb-u", "rail": f"rlnb-r rlnb-{quote.hue}"}
+        return f"<blockquote{_class(classes[quote.kind])}>{self.blocks(quote.blocks)}</blockquote>"
+
+    def _fold(self, fold: Fold) -> str:
+        summary = f"<span>{_line(fold.title)}</span>"
+        if fold.note:
+            summary += f" <span>· {esc(fold.note)}</span>"
+        if fold.right:
+            summary += f'{_APART}<span class="rlnb-e">{_line(fold.right)}</span>'
+        self.room -= len(summary) + 40
+        inside = self.blocks(fold.blocks)
+        return f"<details><summary>{summary}</summary>{inside}</details>"
+
+
+def _head(head: Head) -> str:
+    right = f'{_APART}<span class="rlnb-e">{_line(head.right)}</span>' if head.right else ""
+    if not head.kind:
+        said = f" {_line(head.about)}" if head.about else ""
+        return f'<p class="rlnb-h rlnb-q"><span>{_line(head.name)}{said}</span>{right}</p>'
+    badges = [b for b in head.about if isinstance(b, Bit) and b.role == "badge"]
+    about = tuple(b for b in head.about if b not in badges and b != " ")
+    words = esc(head.kind) + (f" · {_line(about)}" if about else "")
+    after = "".join(f"{_APART}{_line((b,))}" for b in badges)
+    return (
+        f'<p class="rlnb-h"><b>{_line(head.name)}</b> <span class="rlnb-q">{words}</span>'
+        f"{after}{right}</p>"
+    )
+
+
+def _prose(prose: Prose) -> str:
+    shown, left = cut(prose.text, prose.limit)
+    html = answer_html(shown)
+    ending = prose.ending
+    if left:
+        where = f": {prose.whole} has all of it" if prose.whole else ""
+        ending = f"… {left:,} more characters{where}"
+    if ending:
+        note = f'<span class="rlnb-q">{esc(ending)}</span>'
+        if html.endswith("</p>"):
+            html = f"{html[:-4]} {note}</p>"
+        else:
+            html += f"<p>{note}</p>"
+    return f'<div class="rlnb-a">{html}</div>'
+
+
+def _pre(pre: Pre) -> str:
+    shown, left = cut(pre.text, FOLD_LIMIT)
+    more = f'<p class="rlnb-q">… {left:,} more characters</p>' if left else ""
+    # A newline right after the tag would be swallowed.
+    start = "\n" if shown.startswith("\n") else ""
+    return f"<pre>{start}{esc(shown)}</pre>{more}"
+
+
+def _table(table: Table) -> str:
+    kinds = [_class("rlnb-0" if n in table.figures else "") for n in range(len(table.columns))]
+    head = "".join(f"<th{kind}>{esc(c)}</th>" for kind, c in zip(kinds, table.columns, strict=True))
+    rows = []
+    for row in table.rows:
+        cells = [f'<th scope="row">{_line(row[0])}</th>']
+        cells += [f"<td{kinds[n]}>{_line(cell)}</td>" for n, cell in enumerate(row[1:], 1)]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    return (
+        f'<div class="rlnb-w"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _line(line: Line) -> str:
+    return "".join(
+        esc(item).replace("\n", "<br>") if isinstance(item, str) else _bit(item) for item in line
+    )
+
+
+def _bit(bit: Bit) -> str:
+    text = esc(bit.text).replace("\n", "<br>")
+    match bit.role:
+        case "quiet":
+            return f'<span class="rlnb-q">{text}</span>'
+        case "bold":
+            return f"<strong>{text}</strong>"
+        case "code":
+            return f"<code>{f'<b>{esc(bit.lead)}</b>' if bit.lead else ''}{text}</code>"
+        case "badge":
+            return f'<span class="rlnb-b">{text}</span>'
+        case _:
+            words = esc(bit.icon) + (f"&nbsp;{text}" if text else "")
+            coloured = f" rlnb-i rlnb-{bit.hue}" if bit.hue else ""
+            mark = f'<span class="rlnb-s{coloured}">{words}</span>'
+            return f"<strong>{mark}</strong>" if bit.role == "state" else mark
+
+
+def _class(names: str) -> str:
+    return f' class="{names}"' if names else ""

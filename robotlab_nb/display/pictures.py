@@ -1,0 +1,144 @@
+"""Pictures of engine objects: as HTML, as text, as Markdown. The way into this room.
+
+Which drawer an object has is decided by the names of its classes, so that no engine room is
+imported here. A picture never raises: what cannot be drawn degrades to text, and what cannot
+be described is named by its type.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ..core.messages import Message
+from . import as_html, as_markdown, as_text
+from .escape import clip, esc, plain
+from .parts import Para, Picture
+from .style import STYLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["html", "markdown", "text"]
+
+#: class name -> module of this room, function
+_DRAWERS: dict[str, tuple[str, str]] = {
+    "Robot": ("robot_card", "robot"),
+    "Tool": ("tool_card", "tool"),
+    "ToolManifest": ("tool_card", "tools"),
+    "Message": ("transcript", "message"),
+    "RobotResult": ("result_card", "result"),
+    "Run": ("result_card", "run"),
+    "RobotLabError": ("error_card", "error"),
+}
+_MOST_BYTES = 2_000_000
+_PACKAGE = __name__.partition(".")[0]
+
+
+def html(thing: Any) -> str:
+    """An object as HTML that stands on its own: the stylesheet, then the picture.
+
+    Parameters
+    ----------
+    thing : object
+        A robot, tool, message, list of messages, result, run or error; others get their repr.
+
+    Returns
+    -------
+    str
+        At most 2 MB, the same for the same data.
+
+    Examples
+    --------
+    >>> from robotlab_nb.core.messages import Message
+    >>> "Hello &lt;b&gt;" in html(Message("user", "Hello <b>"))
+    True
+    """
+    try:
+        body = as_html.write(_picture(thing))
+        if len(body.encode("utf-8", "replace")) + len(STYLE) <= _MOST_BYTES:
+            return STYLE + body
+    except Exception:
+        pass
+    return f'{STYLE}<div class="rlnb-c"><pre>{esc(text(thing))}</pre></div>'
+
+
+def text(thing: Any) -> str:
+    """An object as text of at most 40 lines and 96 columns, which says the same as the HTML.
+
+    Parameters
+    ----------
+    thing : object
+
+    Examples
+    --------
+    >>> from robotlab_nb.core.messages import Message
+    >>> print(text(Message("user", "Hello")))
+    you
+      Hello
+    """
+    try:
+        return as_text.write(_picture(thing))
+    except Exception:
+        return _named(thing)
+
+
+def markdown(thing: Any) -> str:
+    r"""An object as Markdown in which untrusted text is inert, for export and for terminals.
+
+    Parameters
+    ----------
+    thing : object
+
+    Examples
+    --------
+    >>> from robotlab_nb.core.messages import Message
+    >>> print(markdown(Message("user", "2 * 3 <b>")))
+    > you
+    >
+    > 2 \* 3 \<b\>
+    """
+    try:
+        return as_markdown.write(_picture(thing))
+    except Exception:
+        return as_markdown.write(Picture((Para((_named(thing),)),)))
+
+
+def _picture(thing: Any) -> Picture:
+    drawer = _drawer(thing)
+    if drawer is None:
+        return Picture((Para((_named(thing),)),))
+    try:
+        return drawer(thing)
+    except Exception:
+        return Picture((Para((_named(thing),)),))
+
+
+def _drawer(thing: Any) -> Callable[[Any], Picture] | None:
+    if isinstance(thing, (list, tuple)) and thing and all(isinstance(m, Message) for m in thing):
+        return _function("transcript", "messages")
+    for cls in type(thing).__mro__:
+        if cls.__name__ in _DRAWERS and cls.__module__.partition(".")[0] == _PACKAGE:
+            return _function(*_DRAWERS[cls.__name__])
+    return None
+
+
+def _function(module: str, name: str) -> Callable[[Any], Picture]:
+    found: Callable[[Any], Picture] = getattr(import_module(f".{module}", __package__), name)
+    return found
+
+
+def _named(thing: Any) -> str:
+    """An object's repr without addresses; its type's name where its repr would lead back here."""
+    name = f"<{plain(type(thing).__name__)}>"
+    drawn = any(
+        cls.__module__.partition(".")[0] == _PACKAGE and "__repr__" in vars(cls)
+        for cls in type(thing).__mro__
+    )
+    if drawn:
+        return name
+    try:
+        return clip(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing)), 2000)
+    except Exception:
+        return name

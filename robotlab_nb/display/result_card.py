@@ -1,0 +1,294 @@
+"""The picture of a run, ended or not, and of its result: the answer first, then one quiet line.
+
+Knows the state that events fold into, nothing of who runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .amounts import cost, count, moment, seconds, tokens
+from .escape import clip, one_line
+from .parts import (
+    Block,
+    Fold,
+    Line,
+    Para,
+    Picture,
+    Prose,
+    Quote,
+    Table,
+    badge,
+    bold,
+    code,
+    dots,
+    part,
+    quiet,
+    state_bit,
+    ticked,
+)
+from .states import STOPS, state_of
+from .transcript import Beside, counted, of_calls, transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..core.state import Attempt, ModelCall, RunState
+    from ..robot.result import RobotResult
+    from ..runtime.run import Run
+
+__all__ = ["after_notice", "result", "run"]
+
+_ROWS = 50
+_LIVE = ("pending", "running", "waiting")
+
+
+def result(thing: RobotResult[Any]) -> Picture:
+    """The picture of a result.
+
+    Parameters
+    ----------
+    thing : RobotResult
+    """
+    state = thing.state
+    name = one_line(thing.robot_name, 80)
+    blocks = part("notice", lambda: _notice(state, "result"))
+    return Picture(blocks + after_notice(state, name, "result.text"))
+
+
+def run(thing: Run[Any]) -> Picture:
+    """The picture of a run. Once it has ended it is that of its result.
+
+    Parameters
+    ----------
+    thing : Run
+    """
+    state = thing.state
+    name = one_line(thing.robot_name or state.info.get("name") or "run", 80)
+    blocks = part("state", lambda: _live(state, name) if not state.ended else _notice(state, "run"))
+    return Picture(blocks + after_notice(state, name, "run.state.text"))
+
+
+def after_notice(state: RunState, name: str, whole: str) -> tuple[Block, ...]:
+    """Everything about a run but its notice: answer, quiet line, folds.
+
+    Parameters
+    ----------
+    state : RunState
+    name : str
+        Whose run it is.
+    whole : str
+        Code that gives the whole answer where only its start is shown.
+    """
+    return (
+        *part("answer", lambda: _answer(state, whole)),
+        *part("figures", lambda: [Para(_figures(state, name), quiet=True)]),
+        *part("attempts", lambda: _attempts(state)),
+        *part("runs inside", lambda: _children(state)),
+        *part("transcript", lambda: _transcript(state, name)),
+    )
+
+
+def _live(state: RunState, name: str) -> Iterable[Block]:
+    if state.status == "waiting":
+        words = dots(
+            state_bit(state.status, loud=True), f"{name} asks; its run goes on when you answer"
+        )
+        yield Quote((Para(words), Para(("Next cell: ", code("run.answer(…)")))), "rail", "kw")
+        return
+    busy = [call.tool for call in state.tool_calls.values() if call.status == "running"]
+    doing = f"calls {', '.join(one_line(tool, 40) for tool in busy[:4])}" if busy else None
+    wait: Line = (code("run.result()"), " waits for the answer")
+    yield Para(dots(state_bit(state.status, loud=True), bold(name), doing, wait))
+
+
+def _notice(state: RunState, noun: str) -> Iterable[Block]:
+    """What a person should know first when the run did not complete."""
+    if state.status == "failed":
+        yield Quote(tuple(fault_lines(state.error or {})), "rail", "kf")
+    elif state.status == "interrupted":
+        yield Quote(tuple(_interrupted(state)), "rail", "ki")
+    elif state.status == "abandoned":
+        words = "its process ended before the run did; this is what was recorded"
+        yield Quote((Para(dots(state_bit(state.status, loud=True), words)),), "rail", "ki")
+    elif state.status in _LIVE:
+        words = "this is how far the run was; look at the run itself for the rest"
+        yield Quote(
+            (Para(dots(state_bit(state.status, loud=True), words)),),
+            "rail",
+            state_of(state.status).hue or "ki",
+        )
+
+
+def fault_lines(error: Mapping[str, Any]) -> Iterable[Block]:
+    """An error as its events tell it: what was wrong, what to do, what is known beside.
+
+    Parameters
+    ----------
+    error : mapping
+        ``type``, ``message``, ``hint``, ``kind``, ``status``, ``retry_after``, ``retryable``;
+        any may be missing.
+    """
+    message = clip(error.get("message") or "no message", 2000)
+    yield Para(dots(state_bit("failed", loud=True), message))
+    if error.get("hint"):
+        yield Para(ticked(clip(error["hint"], 1000)))
+    wait = seconds(error.get("retry_after"), limit=True)
+    kind = error.get("kind")
+    yield Para(
+        dots(
+            one_line(error.get("type") or "error", 60),
+            one_line(kind, 40).replace("_", " ") if kind else None,
+            f"HTTP {one_line(error['status'], 10)}" if error.get("status") else None,
+            f"the provider asks to wait {wait}" if wait else None,
+            "the same call may work when it is repeated"
+            if error.get("retryable") is True
+            else None,
+        ),
+        quiet=True,
+    )
+
+
+def _interrupted(state: RunState) -> Iterable[Block]:
+    after = seconds(state.duration_s)
+    calls = list(state.tool_calls.values())
+    ended = sum(call.status in ("completed", "failed") for call in calls)
+    told = f"{ended} of {count(len(calls), 'tool call')} finished" if calls else None
+    state_word = state_bit("interrupted", loud=True)
+    yield Para(dots((state_word, f" after {after}" if after else ""), told))
+    if state.stuck:
+        names = ", ".join(one_line(name, 64) for name in state.stuck[:8])
+        yield Para((f"still running, and not to be stopped: {names}",))
+
+
+def _answer(state: RunState, whole: str) -> Iterable[Block]:
+    text = state.text
+    if not text and state.status != "completed":
+        text = next((c.text for c in reversed(list(state.model_calls.values())) if c.text), "")
+    if text:
+        yield Prose(text, _ending(state), whole)
+    elif state.status == "completed":
+        yield Para((quiet("the model gave no text"),))
+
+
+def _ending(state: RunState) -> str:
+    if state.status == "completed":
+        return ""
+    if state.status in _LIVE:
+        return "… text so far"
+    spoken = [message for message in state.turn if message.role == "assistant"]
+    cut = not spoken or spoken[-1].is_cut
+    return "… cut here, text so far" if cut else "text so far"
+
+
+def _figures(state: RunState, name: str) -> Line:
+    runs = list(state.walk())
+    calls = sum(len(each.model_calls) for each in runs)
+    started = state.status != "pending"
+    usage = state.total_usage()
+    status = state_of(state.status)
+    stop = STOPS.get(state.stop_reason or "") if state.status == "completed" else None
+    models = list(dict.fromkeys(one_line(m, 100) for m in _models(state)))
+    return dots(
+        f"{status.icon}\u00a0{status.word}" + (f", {stop}" if stop else ""),
+        name,
+        *models[:3],
+        badge("simulated") if state.simulated else None,
+        count(calls, "call") if started else None,
+        count(sum(len(each.tool_calls) for each in runs), "tool call") if started else None,
+        tokens(usage) if calls else None,
+        cost(usage) if calls else None,
+        seconds(state.duration_s),
+        "not committed: another run was first" if state.conversation == "forked" else None,
+    )
+
+
+def _models(state: RunState) -> Iterable[str]:
+    if state.info.get("model"):
+        yield state.info["model"]
+    for call in state.model_calls.values():
+        if call.status == "completed":
+            yield call.model
+
+
+def _attempts(state: RunState) -> Iterable[Block]:
+    calls = list(state.model_calls.values())
+    found = [
+        (number, call, attempt)
+        for number, call in enumerate(calls, 1)
+        for attempt in call.attempts
+        if len(call.attempts) > 1 or attempt.error
+    ]
+    if not found:
+        return
+    failed = sum(attempt.error is not None for _, _, attempt in found)
+    rows = tuple(_attempt(*each, alone=len(calls) == 1) for each in found[:_ROWS])
+    table = Table(("attempt", "started", "took", "outcome"), rows, frozenset({1, 2}))
+    note = f"{len(found):,}, {'all' if failed == len(found) else f'{failed:,}'} failed"
+    yield Fold(("Attempts",), (table,), note, told=True)
+
+
+def _attempt(number: int, call: ModelCall, attempt: Attempt, *, alone: bool) -> tuple[Line, ...]:
+    error = attempt.error
+    words = "✓\u00a0answered"
+    if error is not None:
+        wait = seconds(attempt.retry_in_s, limit=True)
+        status = f"{one_line(error['status'], 10)}, " if error.get("status") else ""
+        words = status + one_line(error.get("message") or error.get("type") or "failed", 160)
+        words += f" · next after {wait}" if wait else ""
+    label = f"{attempt.attempt}" if alone else f"call {number}, {attempt.attempt}"
+    return (
+        (label,),
+        (moment(attempt.started_s) or "",),
+        (seconds(attempt.duration_s) or "",),
+        (words,),
+    )
+
+
+def _children(state: RunState) -> Iterable[Block]:
+    children = [each for each in state.walk() if each is not state]
+    if not children:
+        return
+    rows = tuple(_child(each, state.scope.depth) for each in children[:_ROWS])
+    columns = ("run", "state", "calls", "tokens", "cost", "took")
+    table = Table(columns, rows, frozenset({2, 3, 4, 5}))
+    more = len(children) - _ROWS
+    blocks: tuple[Block, ...] = (table,)
+    if more > 0:
+        blocks += (Para((quiet(f"… {more:,} more"),)),)
+    yield Fold(("Runs inside",), blocks, f"{len(children):,}", told=True)
+
+
+def _child(state: RunState, depth: int) -> tuple[Line, ...]:
+    name = one_line(state.scope.robot or state.info.get("name") or state.scope.path[-1], 60)
+    indent = "› " * max(state.scope.depth - depth - 1, 0)
+    return (
+        (f"{indent}{name}",),
+        (state_bit(state.status),),
+        (f"{len(state.model_calls):,}",),
+        (tokens(state.usage).replace("\u00a0tokens", ""),),
+        (cost(state.usage),),
+        (seconds(state.duration_s) or "",),
+    )
+
+
+def _transcript(state: RunState, name: str) -> Iterable[Block]:
+    turn = state.turn
+    running = not state.ended
+    if not turn:
+        if state.tool_calls:
+            yield from of_calls(list(state.tool_calls.values())[:_ROWS])
+        return
+    answer = next(
+        (n for n in range(len(turn) - 1, -1, -1) if turn[n].role == "assistant" and turn[n].text),
+        None,
+    )
+    start = state.turn_start
+    beside = Beside(
+        calls=state.tool_calls,
+        moments={p - start: t - state.started_s for p, t in state.message_times.items()},
+        reasons={p - start: reason for p, reason in state.stop_reasons.items()},
+        answer=answer,
+        running=running,
+    )
+    yield Fold(("Transcript",), tuple(transcript(turn, name, beside)), counted(turn), told=True)

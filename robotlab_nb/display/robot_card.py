@@ -1,0 +1,132 @@
+"""The picture of a robot: who it is, what it was told, what it may call, what it remembers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..core.config import plain as plain_setting
+from .amounts import count
+from .escape import cut, one_line
+from .json_text import masked, value_line
+from .parts import (
+    Fields,
+    Fold,
+    Head,
+    Para,
+    Picture,
+    Pre,
+    Quote,
+    Table,
+    badge,
+    code,
+    dots,
+    part,
+    quiet,
+)
+from .transcript import counted, transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..robot.robot import Robot
+    from .parts import Block, Line
+
+__all__ = ["robot"]
+
+_EXCERPT = 130
+_TOOLS = 24
+_ROBOTS_OWN = ("robot", "config")
+
+
+def robot(thing: Robot[Any]) -> Picture:
+    """The picture of a robot.
+
+    Parameters
+    ----------
+    thing : Robot
+    """
+    blocks = (
+        *part("name and model", lambda: _head(thing)),
+        *part("description", lambda: _description(thing)),
+        *part("system prompt", lambda: _prompt(thing)),
+        *part("tools and conversation", lambda: _fields(thing)),
+        *part("system prompt", lambda: _whole_prompt(thing)),
+        *part("conversation", lambda: _conversation(thing)),
+        *part("configuration", lambda: _configuration(thing)),
+    )
+    return Picture(blocks, framed=True)
+
+
+def _head(thing: Robot[Any]) -> Iterable[Block]:
+    about = dots(
+        one_line(thing.model_name, 120), badge("simulated") if thing.is_simulated else None
+    )
+    yield Head((one_line(thing.name, 120),), "robot", about)
+
+
+def _description(thing: Robot[Any]) -> Iterable[Block]:
+    if thing.description:
+        yield Para((one_line(thing.description, 400),))
+
+
+def _prompt(thing: Robot[Any]) -> Iterable[Block]:
+    prompt = thing.system_prompt
+    if not prompt:
+        yield Para((quiet("no system prompt"),))
+        return
+    yield Quote((Para((one_line(prompt, _EXCERPT),)),))
+
+
+def _fields(thing: Robot[Any]) -> Iterable[Block]:
+    rows = [("tools", _tools(thing)), ("conversation", _said(thing))]
+    yield Fields(tuple(rows))
+
+
+def _tools(thing: Robot[Any]) -> Line:
+    names = [one_line(tool.name, 64) for tool in thing.tools]
+    more = f"{len(names) - _TOOLS:,} more" if len(names) > _TOOLS else None
+    return dots(*(code(name) for name in names[:_TOOLS]), more) or (quiet("none"),)
+
+
+def _said(thing: Robot[Any]) -> Line:
+    said = [message for message in thing.messages if message.role != "system"]
+    return (count(len(said), "message"),) if said else (quiet("empty"),)
+
+
+def _whole_prompt(thing: Robot[Any]) -> Iterable[Block]:
+    prompt = thing.system_prompt
+    if prompt and one_line(prompt, _EXCERPT) != cut(prompt, _EXCERPT)[0]:
+        yield Fold(("System prompt",), (Pre(prompt),), count(len(prompt), "character"))
+
+
+def _conversation(thing: Robot[Any]) -> Iterable[Block]:
+    said = [message for message in thing.messages if message.role != "system"]
+    if said:
+        blocks = tuple(transcript(said, one_line(thing.name, 80)))
+        yield Fold(("Conversation",), blocks, counted(said), told=True)
+
+
+def _configuration(thing: Robot[Any]) -> Iterable[Block]:
+    own: list[tuple[Line, ...]] = []
+    other: list[tuple[Line, ...]] = []
+    for name, setting in thing.effective_config.items():
+        if name == "tools":  # listed above, with those that came from elsewhere
+            continue
+        value = masked(name, plain_setting(name, setting.value))
+        if value is None and setting.origin == "default":
+            continue
+        row = (
+            (one_line(name, 64),),
+            ("no limit" if value is None else _value(value),),
+            (one_line(setting.origin, 64),),
+        )
+        (own if setting.origin in _ROBOTS_OWN else other).append(row)
+    if own or other:
+        table = Table(("setting", "value", "from"), tuple(own + other))
+        yield Fold(
+            ("Configuration",), (table,), f"{len(own)} set here, {len(other)} from elsewhere"
+        )
+
+
+def _value(value: object) -> str:
+    return one_line(value, 200) if isinstance(value, str) else value_line(value, 200)

@@ -1,0 +1,1 @@
+"""Networks: graphs of tasks, each starting when its own dependencies are done."""

@@ -1,0 +1,268 @@
+"""What a network's run gives back: every task's result by name, and the network's own answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import RobotLabError, TaskNotRun, near
+from ..core.readings import Pictured, reading
+from .upstream import fan_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..core.events import Event
+    from ..core.state import RunState, TaskState
+    from ..core.usage import Usage
+
+__all__ = ["NetworkFailed", "NetworkResult", "TaskResult"]
+
+
+class NetworkFailed(RobotLabError):
+    """Tasks of a network failed. ``errors`` has each one's error by task name."""
+
+    def __init__(self, name: str, errors: Mapping[str, Any]) -> None:
+        told = "; ".join(
+            f"{task}: {(error or {}).get('message', 'failed')}" for task, error in errors.items()
+        )
+        super().__init__(
+            f"network {name!r} failed: {told}",
+            hint="The other tasks' results are there: result['task'].",
+        )
+        self.errors = dict(errors)
+
+
+class TaskResult(Pictured):
+    """The result of a task that a function does.
+
+    Attributes
+    ----------
+    name : str
+        The task's name.
+    value : object
+        What the function returned.
+    status : str
+        ``completed`` or ``failed``.
+    error : Exception or None
+    """
+
+    __slots__ = ("error", "name", "status", "value")
+
+    def __init__(
+        self, name: str, value: Any, *, status: str = "completed", error: Exception | None = None
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.status = status
+        self.error = error
+
+    @property
+    def text(self) -> str:
+        """The value as text; ``""`` for None."""
+        return "" if self.value is None else str(self.value)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
+
+class NetworkResult(Pictured, Mapping[str, Any]):
+    """The result of a network's run: a mapping of the tasks that have a result.
+
+    ``result["task"]`` is a RobotResult or a TaskResult, failed ones included. A task that did not
+    run raises TaskNotRun; ``get`` gives None for it. ``str(result)`` is the network's answer.
+
+    Attributes
+    ----------
+    state : RunState
+        What the run's events say, tasks included.
+    values : dict
+        Live objects that function tasks returned, by task name.
+
+    Examples
+    --------
+    >>> import robotlab_nb as rl
+    >>> net = rl.create_network("shout")
+    >>> loud = net.task("loud", lambda message: message.upper())
+    >>> result = net.run("hello")
+    >>> result.status, result.text, result["loud"].value
+    ('completed', 'HELLO', 'HELLO')
+    """
+
+    __slots__ = ("_events", "_results", "_sinks", "state", "values")
+
+    def __init__(
+        self,
+        state: RunState,
+        events: Sequence[Event],
+        results: Mapping[str, Any],
+        sinks: Sequence[str],
+        *,
+        values: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.state = state
+        self._events = events
+        self._results = {n: results[n] for n in state.tasks if n in results}
+        self._sinks = tuple(sinks)
+        self.values = dict(values or {})
+
+    # -- by task ---------------------------------------------------------------------------
+
+    def __getitem__(self, task: str) -> Any:
+        try:
+            return self._results[task]
+        except KeyError:
+            pass
+        known = self._known(task)
+        why = f": {known.reason}" if known.reason else ""
+        raise TaskNotRun(
+            f"task {task!r} has no result: it was {known.status}{why}",
+            hint=f"result.get({task!r}) gives None.",
+        )
+
+    def get(self, task: str, default: Any = None) -> Any:
+        """A task's result; ``default`` for a task that did not run. An unknown name raises."""
+        if task in self._results:
+            return self._results[task]
+        self._known(task)
+        return default
+
+    def _known(self, task: str) -> TaskState:
+        found = self.state.tasks.get(task)
+        if found is None:
+            raise KeyError(f"there is no task {task!r}. {near(str(task), self.state.tasks)}")
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __contains__(self, task: object) -> bool:
+        return task in self._results
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._results)
+
+    # -- the answer ------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The network's name."""
+        return str(self.state.info.get("name", self.state.scope.path[-1]))
+
+    @property
+    def status(self) -> str:
+        """``completed``, ``failed`` or ``interrupted``."""
+        return self.state.status
+
+    def _finished_sinks(self) -> dict[str, Any]:
+        return {
+            n: self._results[n]
+            for n in self._sinks
+            if n in self._results and self.state.tasks[n].status in ("completed", "restored")
+        }
+
+    @property
+    def value(self) -> Any:
+        """The answer: the only finished sink's value or text; several sinks' text; None for none.
+
+        Raises
+        ------
+        NetworkFailed
+            When the network failed.
+        """
+        self.raise_for_errors()
+        sinks = self._finished_sinks()
+        if len(sinks) == 1:
+            only = next(iter(sinks.values()))
+            return only.value if isinstance(only, TaskResult) else only.text
+        return fan_in(sinks) if sinks else None
+
+    @property
+    def text(self) -> str:
+        """The answer as text; ``""`` when every task was skipped.
+
+        Raises
+        ------
+        NetworkFailed
+            When the network failed.
+        """
+        value = self.value
+        return "" if value is None else str(value)
+
+    def __str__(self) -> str:
+        sinks = self._finished_sinks()
+        return fan_in(sinks) if sinks else ""
+
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
+    @property
+    def errors(self) -> dict[str, Mapping[str, Any]]:
+        """Each failed task's error: type, message, hint, retryable."""
+        return {n: t.error or {} for n, t in self.state.tasks.items() if t.status == "failed"}
+
+    def raise_for_errors(self) -> NetworkResult:
+        """Raise when the network failed; return the result otherwise.
+
+        Raises
+        ------
+        NetworkFailed
+        """
+        if self.state.status == "failed":
+            raise NetworkFailed(self.name, self.errors or {"network": self.state.error})
+        return self
+
+    # -- what led to it --------------------------------------------------------------------
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.state.scope.run_id
+
+    @property
+    def activated_steps(self) -> tuple[str, ...]:
+        """The optional tasks that routes activated, in order."""
+        found = (name for task in self.state.tasks.values() for name in task.route)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def events(self) -> list[Event]:
+        """The events of the run and of all runs inside it, in order."""
+        return list(self._events)
+
+    @property
+    def frames(self) -> Any:
+        """Tables: ``frames.tasks``, ``frames.runs``, ``frames.tool_calls`` … (DataFrames)."""
+        return reading("frames")(self.state, self._events)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens and cost of all tasks."""
+        return self.state.total_usage()
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars, over all tasks; None when no price is known."""
+        return self.usage.cost_usd
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from start to end."""
+        return self.state.duration_s
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any answer in it was made up."""
+        return self.state.simulated
+
+    def __hash__(self) -> int:
+        return hash(self.run_id)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NetworkResult) and self._events == other._events

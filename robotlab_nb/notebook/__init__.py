@@ -1,0 +1,1 @@
+"""The notebook's side: the painter, and the command line."""

@@ -1,0 +1,1 @@
+"""What a robot is told: rendering prompts."""

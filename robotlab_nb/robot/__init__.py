@@ -1,0 +1,1 @@
+"""Robots: a model with a system prompt, tools and a conversation, and the loop that runs them."""

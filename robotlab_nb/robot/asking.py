@@ -1,0 +1,160 @@
+"""The ways to run a robot: start, run, arun, stream. Each makes a run and waits differently."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic
+
+from ..core.keywords import strict_keywords
+from ..runtime.watch import Stream
+from .in_force import run_level
+from .result import T
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ..core.config import RunConfig
+    from ..core.messages import Message
+    from ..runtime.run import Run
+    from .result import RobotResult
+
+__all__ = ["Asking"]
+
+
+class Asking(Generic[T]):
+    """What can be asked of a robot. A robot itself only says how a run is prepared."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def prepare(
+            self,
+            message: Any,
+            level: Mapping[str, Any],
+            *,
+            context: Mapping[str, Any] | None = None,
+            detached: bool = False,
+            blocking: bool = False,
+        ) -> Run[RobotResult[T]]:
+            """Check everything that can be checked before a request, and make the run."""
+            ...
+
+    @strict_keywords
+    def start(
+        self,
+        message: str | Message | None = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        tools: Sequence[Any] | None = None,
+        config: RunConfig | Mapping[str, Any] | None = None,
+        on_content: Callable[[str], object] | None = None,
+        detached: bool = False,
+    ) -> Run[RobotResult[T]]:
+        """Start a run and return at once.
+
+        Parameters
+        ----------
+        message, context, tools, config, on_content
+            As for :meth:`run`.
+        detached : bool, optional
+            Inside another run, a run is its child and ends with it; a detached one is on its own.
+
+        Returns
+        -------
+        Run
+            Await it, watch it, ask for its ``result()``, or ``cancel()`` it.
+        """
+        level = run_level(tools, config, on_content)
+        return self.prepare(message, level, context=context, detached=detached).begin()
+
+    @strict_keywords
+    def run(
+        self,
+        message: str | Message | None = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        tools: Sequence[Any] | None = None,
+        config: RunConfig | Mapping[str, Any] | None = None,
+        on_content: Callable[[str], object] | None = None,
+    ) -> RobotResult[T]:
+        """Say something to the robot and wait for the answer.
+
+        Works in a notebook cell, a script, a thread and inside a sync tool; the thread is
+        blocked meanwhile. In async code use ``await arun(…)``.
+
+        Parameters
+        ----------
+        message : str or Message
+            What to say.
+        context : dict, optional
+            Values for tools that ask for ``context``.
+        tools : list, optional
+            The exact set for this run: functions and Tools attach, names and globs select the
+            robot's own, ``...`` stands for all of these, ``[]`` for none.
+        config : RunConfig or dict, optional
+            Settings for this run.
+        on_content : callable, optional
+            Called with each piece of text as it streams.
+
+        Returns
+        -------
+        RobotResult
+            ``str(result)`` is the answer.
+
+        Raises
+        ------
+        InputError, ConfigurationError
+            Before any request, when something cannot be meant.
+        ModelError, ToolLoopError
+            When the model failed; ``error.run`` has the run with everything up to then.
+        KeyboardInterrupt
+            When Stop was pressed. The run has been stopped and its messages are kept.
+        """
+        level = run_level(tools, config, on_content)
+        run = self.prepare(message, level, context=context, blocking=True)
+        run.check_may_block("run()")
+        try:
+            run.begin()
+            return run.result()
+        except KeyboardInterrupt:
+            run.stop()
+            raise
+
+    @strict_keywords
+    async def arun(
+        self,
+        message: str | Message | None = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        tools: Sequence[Any] | None = None,
+        config: RunConfig | Mapping[str, Any] | None = None,
+        on_content: Callable[[str], object] | None = None,
+    ) -> RobotResult[T]:
+        """Say something to the robot and await the answer. As :meth:`run`, for async code."""
+        run = self.prepare(message, run_level(tools, config, on_content), context=context)
+        return await run.begin().wait()
+
+    @strict_keywords
+    def stream(
+        self,
+        message: str | Message | None = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        tools: Sequence[Any] | None = None,
+        config: RunConfig | Mapping[str, Any] | None = None,
+    ) -> Stream[RobotResult[T]]:
+        """Say something to the robot and read what happens, with ``for`` or ``async for``.
+
+        Parameters
+        ----------
+        message, context, tools, config
+            As for :meth:`run`.
+
+        Returns
+        -------
+        Stream
+            Events and deltas as they come; ``.text`` for the answer's text alone. Leaving the
+            loop cancels the run.
+        """
+        run = self.prepare(message, run_level(tools, config), context=context)
+        return Stream(run, run.begin)

@@ -1,0 +1,157 @@
+"""A robot's conversation between runs: always valid, and never mixed by runs at the same time.
+
+A run starts from a snapshot and commits its whole turn by compare-and-set. When another run
+committed in between, the later one keeps its turn to itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import InputError
+from ..core.messages import Message, ToolCallPart, ToolResultPart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["Conversation", "as_message", "as_question", "repair"]
+
+NO_RESULT = "no result: the run ended before this tool answered"
+
+
+class Conversation:
+    """The committed messages, system message apart, and how often they changed."""
+
+    __slots__ = ("_lock", "messages", "version")
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self._lock = threading.Lock()
+        self.messages: tuple[Message, ...] = tuple(messages)
+        self.version = 0
+
+    def snapshot(self) -> tuple[int, tuple[Message, ...]]:
+        """The version and the messages, together."""
+        with self._lock:
+            return self.version, self.messages
+
+    def commit(self, version: int, messages: Sequence[Message]) -> bool:
+        """Replace the messages if nobody did since ``version``. Returns whether it was done."""
+        with self._lock:
+            if version != self.version:
+                return False
+            self.messages = tuple(messages)
+            self.version += 1
+            return True
+
+    def replace(self, messages: Iterable[Message]) -> None:
+        """Replace the messages, whatever they were."""
+        with self._lock:
+            self.messages = tuple(messages)
+            self.version += 1
+
+
+def repair(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
+    """Make a history one that every provider accepts.
+
+    Every tool call gets exactly one result, right after the message that asked for it; results
+    without a call are dropped.
+
+    Returns
+    -------
+    (list of Message, list of str)
+        The messages, and what was mended (empty when nothing was).
+    """
+    out: list[Message] = []
+    mended: list[str] = []
+    waiting: dict[str, ToolCallPart] = {}
+    answers: dict[str, ToolResultPart] = {}
+
+    def settle() -> None:
+        if not waiting:
+            return
+        for call in waiting.values():
+            if call.id not in answers:
+                mended.append(f"a result for {call.name} was missing")
+                answers[call.id] = ToolResultPart(call.id, call.name, NO_RESULT, True, call.wire_id)
+        out.append(Message("tool", [answers[i] for i in waiting]))
+        waiting.clear()
+        answers.clear()
+
+    for message in messages:
+        if message.role == "tool":
+            for part in message.tool_results:
+                if part.id in waiting and part.id not in answers:
+                    answers[part.id] = part
+                else:
+                    mended.append(f"a stray result of {part.name} was dropped")
+            continue
+        settle()
+        out.append(message)
+        waiting.update({c.id: c for c in message.tool_calls})
+    settle()
+    return out, mended
+
+
+def as_message(value: Any) -> Message:
+    """A message from a Message, a robot_lab message, a string (a user's), or a dict.
+
+    Dicts may have our shape (``role, parts``), robot_lab's (``type, role, content`` …) or the
+    plain one of chat APIs (``role, content``).
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    from ..core.views import View, message_from_view
+
+    if isinstance(value, Message):
+        return value
+    if isinstance(value, str):
+        return Message("user", value)
+    if isinstance(value, View):
+        return message_from_view(value)
+    if isinstance(value, dict):
+        return _from_dict(value)
+    raise InputError(
+        f"not a message: {type(value).__name__}", hint="Give a Message, a dict or a string."
+    )
+
+
+def _from_dict(value: Mapping[str, Any]) -> Message:
+    from ..core.views import message_from_view, view_from_dict
+
+    if "parts" in value:
+        return Message.from_dict(value)
+    return message_from_view(view_from_dict(value))
+
+
+def as_question(message: Any, robot: str) -> Message:
+    """What a robot is asked, as a user's message.
+
+    Raises
+    ------
+    InputError
+        When there is nothing in it, or it is nothing that can be said.
+    """
+    if isinstance(message, str):
+        if message.strip():
+            return Message("user", message)
+    elif isinstance(message, Message):
+        if message.role == "user" and message.parts:
+            return message
+        raise InputError(f"robot {robot!r} is asked by a user's message, not {message!r}")
+    elif message is not None:
+        from ..core.views import TextMessage, UserMessage
+
+        if isinstance(message, (UserMessage, TextMessage)):
+            return as_question(message.content, robot)
+        raise InputError(
+            f"robot {robot!r} takes a text, not {type(message).__name__}",
+            hint="Make a text of it first, for example with json.dumps.",
+        )
+    raise InputError(
+        f"robot {robot!r} was given nothing to answer: the message is empty",
+        hint="Pass a text, for example bot.run('Hello').",
+    )

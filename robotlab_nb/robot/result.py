@@ -1,0 +1,359 @@
+"""What a robot's run gives back: the answer, and everything that led to it. A reading of events."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Generic
+
+from ..core.events import SCHEMA_VERSION, Event, Scope
+from ..core.json import canonical
+from ..core.readings import Pictured, reading
+from ..core.state import RunState
+from ..core.views import message_from_view, view_from_dict, views
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from typing_extensions import TypeVar
+
+    from ..core.messages import Message
+    from ..core.state import ToolCall
+    from ..core.usage import Usage
+    from ..core.views import View
+else:
+    from typing import TypeVar
+
+__all__ = ["RobotResult"]
+
+# The output type defaults to Any, so that nobody who does not care has to name it.
+if TYPE_CHECKING:
+    T = TypeVar("T", default=Any)
+else:
+    T = TypeVar("T")
+
+#: keys of to_dict() that are there for debugging and not exported
+_DEBUG = ("events",)
+
+
+class RobotResult(Pictured, Generic[T]):
+    """The result of a robot's run. ``str(result)`` is the answer.
+
+    Attributes
+    ----------
+    state : RunState
+        What the run's events say.
+    values : dict
+        Live objects that tools returned, by tool-call id.
+    conversation : tuple of Message
+        The robot's conversation as this turn left it, whether it was committed or not.
+    delegated_by : str or None
+        The robot that delegated the task.
+
+    Examples
+    --------
+    >>> import robotlab_nb as rl
+    >>> result = rl.build("poet", model=rl.SimulatedModel(["roses are red"])).run("a poem")
+    >>> result.text, result.stop_reason, result.has_tool_calls
+    ('roses are red', 'stop', False)
+    >>> RobotResult.from_dict(result.to_dict()).checksum == result.checksum
+    True
+    """
+
+    __slots__ = ("_events", "conversation", "delegated_by", "state", "values")
+
+    def __init__(
+        self,
+        state: RunState,
+        events: Sequence[Event],
+        *,
+        values: Mapping[str, Any] | None = None,
+        conversation: tuple[Message, ...] = (),
+        delegated_by: str | None = None,
+    ) -> None:
+        self.state = state
+        self._events = events
+        self.values = dict(values or {})
+        self.conversation = conversation
+        self.delegated_by = delegated_by
+
+    # -- the answer ------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """The answer: the last assistant text of the turn, else its reasoning, else ``""``."""
+        return self.state.text
+
+    @property
+    def last_text_content(self) -> str:
+        """robot_lab's name for :attr:`text`."""
+        return self.state.text
+
+    @property
+    def reply(self) -> str:
+        """robot_lab's other name for :attr:`text`."""
+        return self.state.text
+
+    @property
+    def reasoning(self) -> str:
+        """What the model thought during the turn, joined."""
+        return "\n\n".join(m.reasoning for m in self.state.turn if m.reasoning)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
+    def _repr_markdown_(self) -> str:
+        found: str = reading("markdown")(self)
+        return found
+
+    # -- what led to it --------------------------------------------------------------------
+
+    @property
+    def robot_name(self) -> str:
+        """The robot's name."""
+        return str(self.state.scope.robot)
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.state.scope.run_id
+
+    @property
+    def id(self) -> str:
+        """The result's id, which is its run's."""
+        return self.state.scope.run_id
+
+    @property
+    def model(self) -> str | None:
+        """The model that answered."""
+        return self.state.info.get("model")
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the answer was made up by a simulated model."""
+        return self.state.simulated
+
+    @property
+    def status(self) -> str:
+        """``completed``, ``failed`` or ``interrupted``."""
+        return self.state.status
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the model stopped: ``stop, length, refused, content_filter``, or None if unknown."""
+        return self.state.stop_reason
+
+    @property
+    def messages(self) -> list[Message]:
+        """The whole turn: the question, the model's messages, tool results, the answer."""
+        return self.state.turn
+
+    @property
+    def output(self) -> list[View]:
+        """The turn without the question, as robot_lab's messages."""
+        out: list[View] = []
+        start = self.state.turn_start
+        for position, message in enumerate(self.state.turn, start):
+            if message.role not in ("user", "system"):
+                out += views(message, self.state.stop_reasons.get(position))
+        return out
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """The tool calls of the turn with their results, in order of start."""
+        return list(self.state.tool_calls.values())
+
+    @property
+    def has_tool_calls(self) -> bool:
+        """Whether any tool was called."""
+        return bool(self.state.tool_calls)
+
+    @property
+    def events(self) -> list[Event]:
+        """The events of the run, in order."""
+        return list(self._events)
+
+    @property
+    def frames(self) -> Any:
+        """Tables: ``frames.runs``, ``frames.tool_calls``, ``frames.messages`` … (DataFrames)."""
+        return reading("frames")(self.state, self._events)
+
+    # -- what it took ----------------------------------------------------------------------
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens and cost, summed over all model calls, runs inside this one included."""
+        return self.state.total_usage()
+
+    @property
+    def input_tokens(self) -> int | None:
+        """Tokens read, over all model calls; None when unknown."""
+        return self.usage.input_tokens
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Tokens written, over all model calls; None when unknown."""
+        return self.usage.output_tokens
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars, over all model calls; None when no price is known."""
+        return self.usage.cost_usd
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from start to end."""
+        return self.state.duration_s
+
+    @property
+    def created_at(self) -> str | None:
+        """UTC time of the start of the root run, ISO 8601."""
+        return self.state.started_at
+
+    # -- serialised forms ------------------------------------------------------------------
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 over output, tool calls and the whole second of creation."""
+        second = (self.created_at or "")[:19]
+        content = [[v.to_dict() for v in self.output], self._calls(), second]
+        return hashlib.sha256(canonical(content)).hexdigest()
+
+    def _calls(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": c.tool_call_id,
+                "name": c.tool,
+                "input": c.arguments,
+                "status": c.status,
+                "content": {"data": c.result if c.result is not None else c.content}
+                if c.status == "completed"
+                else {"error": c.content},
+            }
+            for c in self.tool_calls
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON, lossless: :meth:`from_dict` gives an equal one."""
+        usage = self.usage
+        return {
+            "robot_name": self.robot_name,
+            "output": [v.to_dict() for v in self.output],
+            "tool_calls": self._calls(),
+            "created_at": self.created_at,
+            "id": self.id,
+            "stop_reason": self.stop_reason,
+            "status": self.status,
+            "model": self.model,
+            "simulated": self.simulated,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cost_usd": usage.cost_usd,
+            "duration": self.duration,
+            "delegated_by": self.delegated_by,
+            "checksum": self.checksum,
+            "conversation": [m.to_dict() for m in self.conversation],
+            "events": [e.to_dict() for e in self._events],
+        }
+
+    def export(self) -> dict[str, Any]:
+        """The result without debugging fields, nulls and zero token counts."""
+        out = {
+            k: v
+            for k, v in self.to_dict().items()
+            if v is not None and k not in _DEBUG and k != "conversation"
+        }
+        for name in ("input_tokens", "output_tokens"):
+            if not out.get(name):
+                out.pop(name, None)
+        return out
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """:meth:`export` as JSON text."""
+        return json.dumps(self.export(), indent=indent)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RobotResult[Any]:
+        """Read what :meth:`to_dict` or :meth:`export` wrote, or robot_lab's own export."""
+        from ..core.messages import Message
+
+        if data.get("events"):
+            events = [Event.from_dict(e) for e in data["events"]]
+        else:
+            events = _events_of_export(data)
+        conversation = tuple(Message.from_dict(m) for m in data.get("conversation", ()))
+        return cls(
+            RunState.fold(events),
+            events,
+            conversation=conversation,
+            delegated_by=data.get("delegated_by"),
+        )
+
+
+def _events_of_export(data: Mapping[str, Any]) -> list[Event]:
+    """The events that an exported result implies, times unknown."""
+    name = str(data.get("robot_name", "robot"))
+    run_id = str(data.get("id", "unknown"))
+    scope = Scope(run_id, run_id, None, 0, "robot", (name,), name)
+    events: list[Event] = []
+    end = data.get("duration") or 0.0
+
+    def add(type_: str, fields: dict[str, Any], elapsed: float = 0.0) -> None:
+        events.append(Event(type_, scope, len(events), elapsed, fields))
+
+    add(
+        "run.started",
+        {
+            "schema_version": SCHEMA_VERSION,
+            "started_at": data.get("created_at"),
+            "name": name,
+            "model": data.get("model"),
+            "simulated": data.get("simulated", False),
+        },
+    )
+    call = f"{run_id}.1"
+    add("model_call.started", {"call_id": call, "round": 1, "model": data.get("model") or ""})
+    for called in data.get("tool_calls", ()):
+        _add_tool_call(add, called, call)
+    for view in data.get("output", ()):
+        message = message_from_view(view_from_dict(view))
+        fields: dict[str, Any] = {"message": message.to_dict()}
+        if view.get("stop_reason"):
+            fields["stop_reason"] = view["stop_reason"]
+        add("message.added", fields)
+    usage = {
+        "input_tokens": data.get("input_tokens"),
+        "output_tokens": data.get("output_tokens"),
+        "cost_usd": data.get("cost_usd"),
+        "cost_complete": data.get("cost_usd") is not None,
+        "calls": 1,
+    }
+    add("model_call.completed", {"call_id": call, "usage": usage}, end)
+    add("run.completed", {"stop_reason": data.get("stop_reason")}, end)
+    return events
+
+
+def _add_tool_call(add: Any, called: Mapping[str, Any], call: str) -> None:
+    tool = called.get("tool", called)  # ours, or robot_lab's tool result
+    content = called.get("content", {})
+    failed = "error" in content
+    started = {
+        "tool_call_id": str(tool["id"]), "call_id": call, "round": 1, "tool": str(tool["name"]),
+        "arguments": tool.get("input"),
+    }  # fmt: skip
+    add("tool_call.started", started)
+    shown = content.get("error") if failed else content.get("data")
+    text = shown if isinstance(shown, str) else json.dumps(shown)
+    ended: dict[str, Any] = {
+        "tool_call_id": str(tool["id"]),
+        "status": called.get("status", "failed" if failed else "completed"),
+        "content": text,
+    }
+    if failed:
+        ended["error"] = {"type": "ToolError", "message": text}
+    else:
+        ended["result"] = shown
+    add("tool_call.completed", ended)

@@ -1,0 +1,48 @@
+"""The engine's one look at its surroundings: is there a notebook, and who paints there?
+
+The engine imports no notebook code by itself. Only when IPython is already loaded does it ask
+for the painter, by name, through :mod:`robotlab_nb.core.readings`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from .run import Run
+
+__all__ = ["cell_of_caller", "painter", "status_line"]
+
+_painter: Any = None
+_asked = False
+
+
+def painter() -> Any:
+    """The notebook's painter, or None outside a notebook."""
+    global _asked, _painter
+    if not _asked and "IPython" in sys.modules:
+        from ..core.readings import reading
+
+        _asked = True
+        with contextlib.suppress(Exception):
+            _painter = reading("painter")()
+    return _painter
+
+
+def cell_of_caller() -> tuple[str, str] | None:
+    """The notebook cell that is being run and which execution of it, where that is known."""
+    found = painter()
+    return None if found is None else found.cell()
+
+
+def status_line(run: Run[Any]) -> AbstractContextManager[Any]:
+    """Show one line about a run while a thread waits for it; the line goes away afterwards."""
+    found = painter() if run.parent is None else None
+    if found is None:
+        return contextlib.nullcontext(None)
+    line: AbstractContextManager[Any] = found.status_line(run)
+    return line

@@ -1,0 +1,92 @@
+"""The live runs of the process: to list, to stop, and to replace when a cell is run again."""
+
+from __future__ import annotations
+
+import threading
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .run import Run
+
+__all__ = ["runs", "stop_all"]
+
+_lock = threading.Lock()
+#: live root runs, in order of start
+_live: dict[str, Run[Any]] = {}
+#: notebook cell -> (which execution of it, the runs started there)
+_cells: dict[str, tuple[str, list[Run[Any]]]] = {}
+
+
+def enter(run: Run[Any], cell: tuple[str, str] | None) -> None:
+    """Note a root run that starts; cancel what an earlier execution of its cell started."""
+    stale: list[Run[Any]] = []
+    with _lock:
+        _live[run.id] = run
+        if cell is not None:
+            cell_id, execution = cell
+            known = _cells.get(cell_id)
+            if known is None or known[0] != execution:
+                stale = known[1] if known else []
+                _cells[cell_id] = (execution, [run])
+            else:
+                known[1].append(run)
+    for old in stale:
+        if not old.done:
+            old.cancel("its cell was run again")
+    run.when_done(lambda: _leave(run, cell))
+
+
+def _leave(run: Run[Any], cell: tuple[str, str] | None) -> None:
+    with _lock:
+        _live.pop(run.id, None)
+        known = _cells.get(cell[0]) if cell else None
+        if known and run in known[1]:
+            known[1].remove(run)
+
+
+def runs() -> list[Run[Any]]:
+    """List the runs that are going on, in order of start (children are inside them).
+
+    Returns
+    -------
+    list of Run
+
+    Examples
+    --------
+    >>> import robotlab_nb as rl
+    >>> rl.runs()
+    []
+    """
+    with _lock:
+        return list(_live.values())
+
+
+def stop_all(*, wait: float = 2.0) -> int:
+    """Stop every run that is going on.
+
+    Parameters
+    ----------
+    wait : float, optional
+        Seconds to wait for them to tidy up.
+
+    Returns
+    -------
+    int
+        How many were stopped.
+
+    Examples
+    --------
+    >>> import robotlab_nb as rl
+    >>> rl.stop_all()
+    0
+    """
+    found = runs()
+    for run in found:
+        run.cancel("stopped")
+    end = monotonic() + wait
+    for run in found:
+        done = threading.Event()
+        run.when_done(done.set)
+        done.wait(max(0.0, end - monotonic()))
+    return len(found)

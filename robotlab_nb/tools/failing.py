@@ -1,0 +1,114 @@
+"""What is told of a tool that failed: a short text for the model, a full traceback for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..core.errors import RobotLabError, ToolError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["Failure", "failure"]
+
+MOST_MESSAGE = 2_000
+MOST_TRACEBACK = 20_000
+
+
+class Failure(NamedTuple):
+    """An exception, told.
+
+    ``exception`` is what may be raised in an event loop: the original, or a ToolError around one
+    that would end the loop or be taken for a cancellation.
+    """
+
+    type: str
+    message: str
+    retryable: bool
+    traceback: str
+    exception: Exception
+
+
+def _unwrapped(error: BaseException) -> BaseException:
+    """The one exception inside groups of one."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _message_of(error: BaseException) -> str:
+    """A short text for the model; the class's name where the message alone says little."""
+    import asyncio
+
+    name = type(error).__name__
+    if isinstance(error, BaseExceptionGroup):
+        inner = "; ".join(f"{type(e).__name__}: {_message_of(e)}" for e in error.exceptions[:10])
+        return f"{len(error.exceptions)} errors: {inner}"[:MOST_MESSAGE]
+    if isinstance(error, SystemExit):
+        return f"the tool tried to end the program (exit code {error.code!r:.80})"
+    if isinstance(error, asyncio.CancelledError):
+        return "the tool was cancelled from inside"
+    try:
+        text = str(error)
+    except Exception:
+        return f"{name} (its message cannot be shown)"
+    if not text or isinstance(error, KeyError):
+        text = f"{name}: {text}" if text else name
+    return text if len(text) <= MOST_MESSAGE else text[:MOST_MESSAGE] + "…"
+
+
+def _traceback_of(error: BaseException, ours: str) -> str:
+    """The traceback as text, without the frames of the file ``ours`` at its top."""
+    import traceback
+
+    frames: TracebackType | None = error.__traceback__
+    while (
+        frames is not None
+        and frames.tb_next is not None
+        and frames.tb_frame.f_code.co_filename == ours
+    ):
+        frames = frames.tb_next
+    try:
+        text = "".join(traceback.format_exception(type(error), error, frames))
+    except Exception as broken:  # an exception whose own attributes fail
+        return f"{type(error).__name__} (its traceback raised {type(broken).__name__})"
+    if len(text) <= MOST_TRACEBACK:
+        return text
+    half = MOST_TRACEBACK // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
+
+
+def failure(error: BaseException, tool: str, *, ours: str) -> Failure:
+    """Tell an exception that a tool raised.
+
+    Parameters
+    ----------
+    error : BaseException
+    tool : str
+        The tool's name.
+    ours : str
+        Path of the module that called the tool.
+
+    Returns
+    -------
+    Failure
+
+    Examples
+    --------
+    >>> failure(ValueError("no such city"), "weather", ours="").message
+    'no such city'
+    """
+    error = _unwrapped(error)
+    message = _message_of(error)
+    if isinstance(error, Exception) and not isinstance(error, (StopIteration, StopAsyncIteration)):
+        exception = error
+    else:
+        exception = ToolError(f"tool {tool!r}: {message}")
+        exception.__cause__ = error
+    return Failure(
+        type(error).__name__,
+        message,
+        isinstance(error, RobotLabError) and bool(error.retryable),
+        _traceback_of(error, ours),
+        exception,
+    )

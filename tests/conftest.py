@@ -1,0 +1,110 @@
+"""What tests may ask for: a browser, a database, the material beside the checkout.
+
+What is not there skips the test and says why. Names in ROBOTLAB_NB_REQUIRE (comma-separated:
+``browser``, ``services``) must be there: for them a missing thing is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser
+
+REPOSITORY = Path(__file__).parent.parent
+#: Of each kind, the fixtures that need it.
+NEEDS = {"browser": {"browser"}, "service": {"postgres", "redis"}}
+CHROMIUM = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they use; browsers and kernels take turns in one worker."""
+    for item in items:
+        used = set(getattr(item, "fixturenames", ()))
+        for marker, fixtures in NEEDS.items():
+            if used & fixtures:
+                item.add_marker(marker)
+        if item.get_closest_marker("browser") or item.get_closest_marker("kernel"):
+            item.add_marker(pytest.mark.xdist_group("one at a time"))
+
+
+def _require(kind: str, there: object, missing: str) -> None:
+    if there:
+        return
+    if kind in os.environ.get("ROBOTLAB_NB_REQUIRE", "").split(","):
+        pytest.fail(f"{missing}, and ROBOTLAB_NB_REQUIRE names {kind}")
+    pytest.skip(missing)
+
+
+@pytest.fixture
+def require() -> Callable[[str, object, str], None]:
+    """``require(kind, there, missing)``: skip, or fail where the kind is required."""
+    return _require
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The design material beside the checkout."""
+    found = REPOSITORY.parent / "shared"
+    _require("shared", found.is_dir(), "there is no folder `shared` beside the checkout")
+    return found
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    """A running Chromium, driven by Playwright.
+
+    One for each test: Playwright's loop, while it is there, stands in the way of asyncio tests.
+    """
+    _require("browser", find_spec("playwright"), "Playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    _require("browser", chromium, "Chromium is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM))
+        yield running
+        running.close()
+
+
+def _service(variable: str, default: str) -> str:
+    """The URL of a running server, from the environment or where it usually listens."""
+    url = os.environ.get(variable) or default
+    address = urlsplit(url)
+    try:
+        socket.create_connection((address.hostname or "", address.port or 0), timeout=2).close()
+        there = True
+    except OSError:
+        there = False
+    _require("services", there, f"nothing listens at {url} (set {variable})")
+    return url
+
+
+@pytest.fixture
+def postgres() -> str:
+    """URL of a PostgreSQL database that tests may write to."""
+    return _service("ROBOTLAB_NB_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
+
+
+@pytest.fixture
+def redis() -> str:
+    """URL of a Redis database that tests may write to."""
+    return _service("ROBOTLAB_NB_TEST_REDIS", "redis://127.0.0.1:6379/0")
