@@ -61,6 +61,7 @@ FIELDS: dict[str, Field] = {
     "retry_interval": Field(1.0, _NUMBER, "Seconds before the second attempt.", 0.0),
     "retry_backoff": Field(2.0, _NUMBER, "Factor by which that wait grows.", 1.0),
     "retry_jitter": Field(0.5, _NUMBER, "Share of the wait added at random.", 0.0),
+    "show": Field(False, (bool,), "Whether a notebook shows runs live."),
     "on_content": Field(None, _CALLABLE, "Called with each piece of text."),
     "on_tool_call": Field(None, _CALLABLE, "Called with each tool call as it starts."),
     "on_tool_result": Field(None, _CALLABLE, "Called with each tool call and its result."),

@@ -32,7 +32,9 @@ __all__ = [
     "ToolLoopError",
     "ToolNotFoundError",
     "UnknownKeyword",
+    "describe_error",
     "near",
+    "unwrap",
 ]
 
 
@@ -267,3 +269,25 @@ def near(name: str, known: Iterable[str] | Mapping[str, Any], *, limit: int = 12
     shown = ", ".join(repr(n) for n in names[:limit])
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return f"Known: {shown}{more}."
+
+
+def describe_error(error: BaseException) -> dict[str, Any]:
+    """An error as JSON for events: type, message, hint, retryable, and what a ModelError adds."""
+    out: dict[str, Any] = {"type": type(error).__name__, "message": str(error)}
+    if isinstance(error, RobotLabError):
+        out["message"] = error.message
+        if error.hint:
+            out["hint"] = error.hint
+        out["retryable"] = error.retryable
+        for name in ("status", "kind", "retry_after"):
+            value = getattr(error, name, None)
+            if value is not None:
+                out[name] = value
+    return out
+
+
+def unwrap(error: Exception) -> Exception:
+    """The one error inside groups of one; a person should not meet the group."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error

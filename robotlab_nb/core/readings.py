@@ -17,6 +17,8 @@ PATHS: dict[str, str] = {
     "text": "robotlab_nb.display.pictures:text",
     "markdown": "robotlab_nb.display.pictures:markdown",
     "traceback": "robotlab_nb.display.traceback:lines",
+    "status": "robotlab_nb.display.status_line:status",
+    "svg": "robotlab_nb.display.graph_picture:svg",
     "frames": "robotlab_nb.frames.tables:Frames",
     "painter": "robotlab_nb.notebook.painter:painter",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .messages import Message
+from .records import Attempt, ModelCall, Record, TaskState, ToolCall
 from .usage import Usage
 
 if TYPE_CHECKING:
@@ -22,175 +23,7 @@ __all__ = ["Attempt", "ModelCall", "RunState", "TaskState", "ToolCall"]
 ENDED = frozenset({"completed", "failed", "interrupted", "abandoned"})
 
 
-class _Fields:
-    """Equality and a plain repr for the small records below."""
-
-    __slots__: tuple[str, ...] = ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and all(
-            getattr(self, k) == getattr(other, k) for k in self.__slots__ if k[0] != "_"
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{k}={getattr(self, k)!r}" for k in self.__slots__ if k[0] != "_")
-        return f"{type(self).__name__}({fields})"
-
-
-class Attempt(_Fields):
-    """One try of a model call. ``error`` is None for the one that succeeded."""
-
-    __slots__ = ("attempt", "billed", "call_id", "duration_s", "error", "retry_in_s", "started_s")
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self.call_id: str = data["call_id"]
-        self.attempt: int = data["attempt"]
-        self.started_s: float | None = data.get("started_s")
-        self.duration_s: float | None = data.get("duration_s")
-        self.error: Mapping[str, Any] | None = data.get("error")
-        self.retry_in_s: float | None = data.get("retry_in_s")
-        self.billed: bool | None = data.get("billed")
-
-
-class ModelCall(_Fields):
-    """One call to a model, retries included.
-
-    ``status`` is ``running``, ``completed``, ``failed`` or ``interrupted``; times are seconds
-    since the root run started, durations are seconds.
-    """
-
-    __slots__ = (
-        "attempts", "cached", "call_id", "duration_s", "endpoint", "error", "finish_reason",
-        "first_token_s", "message_ids", "model", "params", "provider", "request_key",
-        "response_model", "round", "simulated", "started_s", "status", "stop_reason", "text",
-        "tools", "usage",
-    )  # fmt: skip
-
-    def __init__(self, data: Mapping[str, Any], started_s: float) -> None:
-        self.call_id: str = data["call_id"]
-        self.round: int = data["round"]
-        self.model: str = data["model"]
-        self.provider: str | None = data.get("provider")
-        self.endpoint: str | None = data.get("endpoint")
-        self.simulated: bool = bool(data.get("simulated"))
-        self.request_key: str | None = data.get("request_key")
-        self.message_ids: tuple[str, ...] = tuple(data.get("message_ids", ()))
-        self.tools: tuple[str, ...] = tuple(data.get("tools", ()))
-        self.params: Mapping[str, Any] = data.get("params") or {}
-        self.started_s = started_s
-        self.status = "running"
-        self.attempts: list[Attempt] = []
-        self.duration_s: float | None = None
-        self.first_token_s: float | None = None
-        self.usage: Usage | None = None
-        self.stop_reason: str | None = None
-        self.finish_reason: str | None = None
-        self.response_model: str | None = None
-        self.text: str | None = None
-        self.error: Mapping[str, Any] | None = None
-        self.cached: bool = False
-
-    def _complete(self, data: Mapping[str, Any]) -> None:
-        self.status = "completed"
-        self.duration_s = data.get("duration_s")
-        self.first_token_s = data.get("first_token_s")
-        self.usage = Usage.from_dict(data["usage"]) if data.get("usage") else Usage()
-        self.stop_reason = data.get("stop_reason")
-        self.finish_reason = data.get("finish_reason")
-        self.response_model = data.get("response_model")
-        self.text = data.get("text")
-        self.cached = bool(data.get("cached"))
-
-    def _fail(self, data: Mapping[str, Any]) -> None:
-        error = data.get("error") or {}
-        self.status = "interrupted" if error.get("type") == "RunInterrupted" else "failed"
-        self.duration_s = data.get("duration_s")
-        self.error = error
-        self.text = data.get("text")
-        if data.get("usage"):
-            self.usage = Usage.from_dict(data["usage"])
-
-
-class ToolCall(_Fields):
-    """One call of a tool.
-
-    ``status`` is ``running``, ``completed``, ``failed`` (the tool raised, timed out, or the
-    arguments were wrong: the model was told) or ``interrupted``. ``arguments`` are the parsed
-    ones as the model gave them; ``result`` is the value as JSON, ``content`` what the model read.
-    """
-
-    __slots__ = (
-        "arguments", "arguments_text", "call_id", "content", "duration_s", "error", "result",
-        "retryable", "round", "source", "started_s", "status", "thread_leaked", "tool",
-        "tool_call_id", "traceback",
-    )  # fmt: skip
-
-    def __init__(self, data: Mapping[str, Any], started_s: float) -> None:
-        self.tool_call_id: str = data["tool_call_id"]
-        self.call_id: str | None = data.get("call_id")
-        self.round: int | None = data.get("round")
-        self.tool: str = data["tool"]
-        self.source: str | None = data.get("source")
-        self.arguments: Any = data.get("arguments")
-        self.arguments_text: str | None = data.get("arguments_text")
-        self.started_s = started_s
-        self.status = "running"
-        self.result: Any = None
-        self.content: str | None = None
-        self.error: Mapping[str, Any] | None = None
-        self.retryable: bool | None = None
-        self.duration_s: float | None = None
-        self.traceback: str | None = None
-        self.thread_leaked: bool = False
-
-    def _complete(self, data: Mapping[str, Any]) -> None:
-        self.status = data["status"]
-        self.result = data.get("result")
-        self.content = data.get("content")
-        self.error = data.get("error")
-        self.retryable = data.get("retryable")
-        self.duration_s = data.get("duration_s")
-        self.traceback = data.get("traceback")
-        self.thread_leaked = bool(data.get("thread_leaked"))
-
-
-class TaskState(_Fields):
-    """One task of a network.
-
-    ``status`` is one of ``pending, running, waiting, completed, restored, failed, blocked,
-    skipped, halted, interrupted``; ``declared`` is what the network says of it (kind, robot,
-    depends_on, optional, route, when, fallback, on_failure).
-    """
-
-    __slots__ = (
-        "child_run_id", "declared", "duration_s", "error", "name", "reason", "result", "route",
-        "started_s", "status", "text", "traceback", "waited_s",
-    )  # fmt: skip
-
-    def __init__(self, name: str, declared: Mapping[str, Any]) -> None:
-        self.name = name
-        self.declared = declared
-        self.status = "pending"
-        self.reason: str | None = None
-        self.started_s: float | None = None
-        self.waited_s: float | None = None
-        self.duration_s: float | None = None
-        self.child_run_id: str | None = None
-        self.text: str | None = None
-        self.result: Any = None
-        self.route: tuple[str, ...] = ()
-        self.error: Mapping[str, Any] | None = None
-        self.traceback: str | None = None
-
-    @property
-    def depends_on(self) -> tuple[str, ...]:
-        """Names of the tasks that come before it."""
-        return tuple(self.declared.get("depends_on", ()))
-
-
-class RunState(_Fields):
+class RunState(Record):
     """Everything that the events of a run say, its children included.
 
     Attributes
@@ -425,14 +258,14 @@ class RunState(_Fields):
 
     def _call_completed(self, event: Event) -> None:
         call = self.model_calls[event.data["call_id"]]  # type: ignore[index]
-        call._complete(event.data)
+        call.complete(event.data)
         self.stop_reason = call.stop_reason
         if call.usage is not None:
             self.usage = self.usage + call.usage
 
     def _call_failed(self, event: Event) -> None:
         call = self.model_calls[event.data["call_id"]]  # type: ignore[index]
-        call._fail(event.data)
+        call.fail(event.data)
         if call.usage is not None:
             self.usage = self.usage + call.usage
 
@@ -445,7 +278,7 @@ class RunState(_Fields):
         self.tool_calls[call.tool_call_id] = call
 
     def _tool_completed(self, event: Event) -> None:
-        self.tool_calls[event.data["tool_call_id"]]._complete(event.data)  # type: ignore[index]
+        self.tool_calls[event.data["tool_call_id"]].complete(event.data)  # type: ignore[index]
 
 
 _HANDLERS = {

@@ -29,10 +29,10 @@ def count(number: object, noun: str) -> str:
     Examples
     --------
     >>> count(1, "call"), count(1234, "token"), count(None, "token")
-    ('1\xa0call', '1,234\xa0tokens', 'tokens unknown')
+    ('1\xa0call', '1,234\xa0tokens', 'tokens\xa0unknown')
     """
     if not isinstance(number, int):
-        return f"{noun}s unknown"
+        return f"{noun}s{_GAP}unknown"
     return f"{number:,}{_GAP}{noun}{'' if number == 1 else 's'}"
 
 
@@ -43,36 +43,36 @@ def tokens(usage: Usage) -> str:
     --------
     >>> from robotlab_nb.core.usage import Usage
     >>> tokens(Usage(1200, 34, estimated=True)), tokens(Usage())
-    ('1,234\xa0tokens (estimated)', 'tokens unknown')
+    ('1,234\xa0tokens (estimated)', 'tokens\xa0unknown')
     """
     words = count(usage.total_tokens, "token")
     return f"{words} (estimated)" if usage.estimated and usage.total_tokens is not None else words
 
 
 def cost(usage: Usage) -> str:
-    """What it cost: unknown is never 0, and a sum with a gap is a lower bound.
+    r"""What it cost: unknown is never 0, and a sum with a gap is a lower bound.
 
     Examples
     --------
     >>> from robotlab_nb.core.usage import Usage
     >>> cost(Usage(cost_usd=0.0021)), cost(Usage())
-    ('$0.0021', 'cost unknown')
+    ('$0.0021', 'cost\xa0unknown')
     >>> cost(Usage(cost_usd=0.0021, cost_complete=False))
-    'at least $0.0021 (some prices unknown)'
+    'at\xa0least\xa0$0.0021 (some prices unknown)'
     """
     figure = dollars(usage.cost_usd)
     if figure is None:
-        return "cost unknown"
-    return figure if usage.cost_complete else f"at least {figure} (some prices unknown)"
+        return f"cost{_GAP}unknown"
+    return figure if usage.cost_complete else f"at{_GAP}least{_GAP}{figure} (some prices unknown)"
 
 
 def dollars(amount: object) -> str | None:
-    """US dollars, to four places below one dollar and two above; None for what is no amount.
+    r"""US dollars, to four places below one dollar and two above; None for what is no amount.
 
     Examples
     --------
     >>> dollars(0), dollars(0.00001), dollars(0.0123), dollars(1234.5), dollars(None)
-    ('$0', 'under $0.0001', '$0.0123', '$1,234.50', None)
+    ('$0', 'under\xa0$0.0001', '$0.0123', '$1,234.50', None)
     """
     number = _finite(amount)
     if number is None:
@@ -80,7 +80,7 @@ def dollars(amount: object) -> str | None:
     if number == 0:
         return "$0"
     if number < 0.0001:
-        return "under $0.0001"
+        return f"under{_GAP}$0.0001"
     return f"${number:,.4f}" if number < 1 else f"${number:,.2f}"
 
 

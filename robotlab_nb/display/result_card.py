@@ -266,7 +266,7 @@ def _child(state: RunState, depth: int) -> tuple[Line, ...]:
         (f"{indent}{name}",),
         (state_bit(state.status),),
         (f"{len(state.model_calls):,}",),
-        (tokens(state.usage).replace("\u00a0tokens", ""),),
+        (tokens(state.usage),),
         (cost(state.usage),),
         (seconds(state.duration_s) or "",),
     )

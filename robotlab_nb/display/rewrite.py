@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["code_span", "fence", "inert", "rewritten"]
 
-_MARKS = re.compile(r"[\\`*_\[\]<>&|~#]|!(?=\[)")
+# An exclamation mark at the end of a text makes an image of the link that follows it; underscores
+# within words and the sharp of C# mark nothing.
+_MARKS = re.compile(r"[\\`*\[\]<>&|~]|(?<![^\W_])_|_(?![^\W_])|(?<![^\s#])#|!(?=\[|\Z)")
 #: Where a line would start a list, a rule or a heading, and a backslash keeps it text.
 _STARTS = re.compile(
     r"^(\s*)(\d{1,9}(?=[.)](?:\s|$))|(?=[-+](?:\s|$))|(?=[-=]+\s*$))", re.MULTILINE

@@ -14,7 +14,8 @@ from .parts import Fold, Head, Para, Picture, Pre, Table, code, dots, part, quie
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..tools.tool import Tool, ToolManifest
+    from ..tools.manifest import ToolManifest
+    from ..tools.tool import Tool
     from .parts import Block
 
 __all__ = ["tool", "tools"]

@@ -175,7 +175,7 @@ class Assembler:
             return "refused"
         if self._made():
             return "tool"
-        return stop if stop != "tool" else None
+        return "stop" if stop == "stop" else None
 
     def offset(self, kind: str) -> int:
         """How many characters of a kind came so far.

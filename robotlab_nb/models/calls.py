@@ -10,10 +10,9 @@ import random
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import ModelError, RobotLabError
+from ..core.errors import ModelError, RobotLabError, describe_error
 from ..core.keys import request_key
 from ..core.usage import Usage
-from ..runtime.run import describe_error
 from .assembly import Assembler
 
 if TYPE_CHECKING:

@@ -20,11 +20,13 @@ _PLACEHOLDERS = frozenset({"EMPTY", "NONE", "X"})
 
 #: providers with key variables of another name than PROVIDER_API_KEY; any one of them will do
 _VARIABLES: dict[str, tuple[str, ...]] = {
-    "azure": ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_AD_TOKEN"),
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "azure": ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_AD_TOKEN", "AZURE_CLIENT_SECRET"),
     "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
     "fireworks_ai": ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY", "FIREWORKSAI_API_KEY"),
     "friendliai": ("FRIENDLI_TOKEN", "FRIENDLIAI_API_KEY"),
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "gigachat": ("GIGACHAT_API_KEY", "GIGACHAT_CREDENTIALS"),
     "huggingface": ("HF_TOKEN", "HUGGINGFACE_API_KEY"),
     "lambda_ai": ("LAMBDA_API_KEY",),
     "meta_llama": ("LLAMA_API_KEY",),
@@ -43,20 +45,21 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
 #: providers that are reached without a key, or by other means than one variable
 KEYLESS = frozenset(
     {
-        "bedrock", "bedrock_mantle", "chatgpt", "custom", "docker_model_runner", "github_copilot",
-        "hosted_vllm", "lemonade", "litellm_proxy", "llamafile", "lm_studio", "oci", "ollama",
-        "ollama_chat", "oobabooga", "openai_like", "petals", "sagemaker", "sagemaker_chat",
-        "triton", "vertex_ai", "vertex_ai_beta", "vllm", "xinference",
+        "bedrock", "bedrock_mantle", "chatgpt", "custom", "databricks", "docker_model_runner",
+        "github_copilot", "hosted_vllm", "lemonade", "litellm_proxy", "llamafile", "lm_studio",
+        "oci", "ollama", "ollama_chat", "oobabooga", "openai_like", "petals", "sagemaker",
+        "sagemaker_chat", "snowflake", "triton", "vertex_ai", "vertex_ai_beta", "vllm",
+        "xinference",
     }
 )  # fmt: skip
 #: providers whose key is in PROVIDER_API_KEY
 _PLAIN = frozenset(
     {
-        "ai21", "aiml", "anthropic", "azure_ai", "baseten", "cerebras", "cloudflare", "codestral",
-        "dashscope", "databricks", "deepinfra", "deepseek", "featherless_ai", "galadriel",
-        "gigachat", "github", "groq", "heroku", "hyperbolic", "inception", "minimax", "mistral",
+        "ai21", "aiml", "azure_ai", "baseten", "cerebras", "cloudflare", "codestral",
+        "dashscope", "deepinfra", "deepseek", "featherless_ai", "galadriel",
+        "github", "groq", "heroku", "hyperbolic", "inception", "minimax", "mistral",
         "moonshot", "morph", "nebius", "novita", "nscale", "nvidia_nim", "openai", "ovhcloud",
-        "poe", "publicai", "sambanova", "scaleway", "snowflake", "v0", "voyage", "wandb", "xai",
+        "poe", "publicai", "sambanova", "scaleway", "v0", "voyage", "wandb", "xai",
         "zai",
     }
 )  # fmt: skip

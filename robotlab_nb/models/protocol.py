@@ -71,7 +71,7 @@ class Chunk(NamedTuple):
 
     kind: str
     text: str = ""
-    index: int | None = None
+    index: int | None = None  # type: ignore[assignment]  # a field, not tuple's method
     id: str | None = None
     name: str | None = None
     data: Any = None

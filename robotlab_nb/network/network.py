@@ -9,6 +9,7 @@ from ..core.errors import ConfigurationError, GraphError, InputError, near
 from ..core.keywords import strict_keywords
 from ..core.messages import Message
 from ..core.readings import Pictured
+from ..runtime.notebook import show_live
 from ..runtime.run import Run
 from ..runtime.watch import Stream
 from . import drawing
@@ -286,6 +287,7 @@ class Network(Pictured):
         *,
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        show: bool | None = None,
     ) -> NetworkResult:
         """Run the network and wait for its result.
 
@@ -297,6 +299,8 @@ class Network(Pictured):
             Values for prompts, functions and tools.
         concurrency : int, optional
             Most tasks at the same time, for this run.
+        show : bool, optional
+            Whether a notebook shows the run live; ``rl.options.show`` when left out.
 
         Returns
         -------
@@ -313,6 +317,7 @@ class Network(Pictured):
         run = self.prepare(message, context=context, concurrency=concurrency)
         run.check_may_block("run()")
         try:
+            show_live(run, show)
             run.begin()
             return run.result()
         except KeyboardInterrupt:
@@ -326,9 +331,11 @@ class Network(Pictured):
         *,
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        show: bool | None = None,
     ) -> NetworkResult:
         """Run the network and await its result. As :meth:`run`, for async code."""
         run = self.prepare(message, context=context, concurrency=concurrency)
+        show_live(run, show)
         return await run.begin().wait()
 
     @strict_keywords

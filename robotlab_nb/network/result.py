@@ -22,7 +22,7 @@ __all__ = ["NetworkFailed", "NetworkResult", "TaskResult"]
 class NetworkFailed(RobotLabError):
     """Tasks of a network failed. ``errors`` has each one's error by task name."""
 
-    def __init__(self, name: str, errors: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, errors: Mapping[str, Mapping[str, Any] | None]) -> None:
         told = "; ".join(
             f"{task}: {(error or {}).get('message', 'failed')}" for task, error in errors.items()
         )
@@ -79,8 +79,8 @@ class NetworkResult(Pictured, Mapping[str, Any]):
     ----------
     state : RunState
         What the run's events say, tasks included.
-    values : dict
-        Live objects that function tasks returned, by task name.
+    live_values : dict
+        Live objects that function tasks returned, by task name. (``values()`` is the mapping's.)
 
     Examples
     --------
@@ -92,7 +92,7 @@ class NetworkResult(Pictured, Mapping[str, Any]):
     ('completed', 'HELLO', 'HELLO')
     """
 
-    __slots__ = ("_events", "_results", "_sinks", "state", "values")
+    __slots__ = ("_events", "_results", "_sinks", "live_values", "state")
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class NetworkResult(Pictured, Mapping[str, Any]):
         self._events = events
         self._results = {n: results[n] for n in state.tasks if n in results}
         self._sinks = tuple(sinks)
-        self.values = dict(values or {})
+        self.live_values = dict(values or {})
 
     # -- by task ---------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ class NetworkResult(Pictured, Mapping[str, Any]):
         NetworkFailed
         """
         if self.state.status == "failed":
-            raise NetworkFailed(self.name, self.errors or {"network": self.state.error})
+            raise NetworkFailed(self.name, dict(self.errors) or {"network": self.state.error})
         return self
 
     # -- what led to it --------------------------------------------------------------------

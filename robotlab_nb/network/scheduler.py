@@ -10,10 +10,9 @@ from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import ConfigurationError, RobotLabError, near
+from ..core.errors import ConfigurationError, RobotLabError, describe_error, near, unwrap
 from ..core.events import Scope
 from ..robot.in_force import run_level
-from ..runtime.run import describe_error, unwrap
 from ..runtime.stop import StopRun
 from ..runtime.threads import in_thread
 from .result import NetworkFailed, TaskResult
@@ -137,8 +136,8 @@ class Scheduler:
             task.cancel()
         if running:
             await asyncio.wait(running, timeout=2.0)
-        for name, task in self.run.state.tasks.items():
-            if task.status in ("pending", "running"):
+        for name, found in self.run.state.tasks.items():
+            if found.status in ("pending", "running"):
                 why = "the run was stopped"
                 self._emit("task.settled", name, {"status": "interrupted", "reason": why})
 

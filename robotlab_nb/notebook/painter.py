@@ -39,6 +39,15 @@ class Painter:
         execution = (parent.get("header") or {}).get("msg_id")
         return (cell_id, execution) if cell_id and execution else None
 
+    def show(self, run: Run[Any]) -> bool:
+        """Show a run in the cell that is being run."""
+        publish(run)
+        return True
+
+    def shown_here(self, run_id: str) -> bool:
+        """Whether a run was shown live by the cell that is being run now."""
+        return False
+
     @contextlib.contextmanager
     def status_line(self, run: Run[Any]) -> Iterator[_Line | None]:
         """One line about a run while this thread waits for it; it goes away afterwards.

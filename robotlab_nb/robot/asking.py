@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic
 
 from ..core.keywords import strict_keywords
+from ..runtime.notebook import show_live
 from ..runtime.watch import Stream
 from .in_force import run_level
 from .result import T
@@ -76,6 +77,7 @@ class Asking(Generic[T]):
         tools: Sequence[Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         on_content: Callable[[str], object] | None = None,
+        show: bool | None = None,
     ) -> RobotResult[T]:
         """Say something to the robot and wait for the answer.
 
@@ -95,6 +97,8 @@ class Asking(Generic[T]):
             Settings for this run.
         on_content : callable, optional
             Called with each piece of text as it streams.
+        show : bool, optional
+            Whether a notebook shows the run live; ``rl.options.show`` when left out.
 
         Returns
         -------
@@ -114,6 +118,7 @@ class Asking(Generic[T]):
         run = self.prepare(message, level, context=context, blocking=True)
         run.check_may_block("run()")
         try:
+            show_live(run, show)
             run.begin()
             return run.result()
         except KeyboardInterrupt:
@@ -129,9 +134,11 @@ class Asking(Generic[T]):
         tools: Sequence[Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         on_content: Callable[[str], object] | None = None,
+        show: bool | None = None,
     ) -> RobotResult[T]:
         """Say something to the robot and await the answer. As :meth:`run`, for async code."""
         run = self.prepare(message, run_level(tools, config, on_content), context=context)
+        show_live(run, show)
         return await run.begin().wait()
 
     @strict_keywords

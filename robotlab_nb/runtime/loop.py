@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..core.errors import ConfigurationError
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-__all__ = ["EngineLoop", "at_close", "engine", "engine_loop", "runs_here", "shutdown"]
+__all__ = ["EngineLoop", "engine", "engine_loop", "runs_here", "shutdown"]
 
 
 class EngineLoop:
@@ -34,14 +31,17 @@ class EngineLoop:
     def _main(self) -> None:
         import asyncio
 
-        asyncio.set_event_loop(self.loop)
+        loop = self.loop
+        asyncio.set_event_loop(loop)
         # An endless root task, not run_forever: worker threads then find their root at once.
-        self.loop.run_until_complete(self._forever())
-        self.loop.close()
-
-    async def _forever(self) -> None:
-        await self._quit.wait()
-        await _run_closers()
+        loop.run_until_complete(self._quit.wait())
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        # Sessions of the models are kept open by generators on the loop: this closes them.
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
     @property
     def alive(self) -> bool:
@@ -62,7 +62,6 @@ class EngineLoop:
 _lock = threading.Lock()
 _engine: EngineLoop | None = None
 _mode: Literal["own", "current"] = "own"
-_closers: list[Callable[[], Awaitable[None]]] = []
 
 
 def engine_loop() -> EngineLoop:
@@ -94,20 +93,6 @@ def runs_here() -> bool:
 def current_mode() -> bool:
     """Whether runs use the caller's loop."""
     return _mode == "current"
-
-
-def at_close(closer: Callable[[], Awaitable[None]]) -> None:
-    """Have something awaited on the engine's loop before it ends (open connections, say)."""
-    _closers.append(closer)
-
-
-async def _run_closers() -> None:
-    import asyncio
-    import contextlib
-
-    for closer in list(_closers):
-        with contextlib.suppress(Exception):
-            await asyncio.wait_for(closer(), 1.0)
 
 
 def shutdown() -> None:

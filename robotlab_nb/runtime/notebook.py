@@ -10,12 +10,14 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..core.config import options
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from .run import Run
 
-__all__ = ["cell_of_caller", "painter", "status_line"]
+__all__ = ["cell_of_caller", "painter", "show", "show_live", "shown_here", "status_line"]
 
 _painter: Any = None
 _asked = False
@@ -46,3 +48,21 @@ def status_line(run: Run[Any]) -> AbstractContextManager[Any]:
         return contextlib.nullcontext(None)
     line: AbstractContextManager[Any] = found.status_line(run)
     return line
+
+
+def show(run: Run[Any]) -> bool:
+    """Show a run live in the cell that is being run. Returns whether there was a place for it."""
+    found = painter()
+    return found is not None and bool(found.show(run))
+
+
+def show_live(run: Run[Any], wanted: bool | None) -> None:
+    """Show a run live if that is wanted (by default: if ``rl.options.show`` says so)."""
+    if options.show if wanted is None else wanted:
+        show(run)
+
+
+def shown_here(run_id: str) -> bool:
+    """Whether a run was shown live by the cell that is being run now."""
+    found = _painter
+    return found is not None and bool(found.shown_here(run_id))

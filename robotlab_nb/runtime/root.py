@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..core.events import Scope
-    from .run import Run
     from .watch import Watcher
+    from .working import Work
 
 __all__ = ["Root"]
 
@@ -39,7 +39,7 @@ class Root:
         self._live: dict[tuple[str, int, str], _Text] = {}
 
     def emit(
-        self, run: Run[Any], type_: str, data: Mapping[str, Any], scope: Scope | None = None
+        self, run: Work[Any], type_: str, data: Mapping[str, Any], scope: Scope | None = None
     ) -> Event | None:
         """Record an event of a run and hand it on. None when the run was closed before."""
         with self.lock:
@@ -56,7 +56,7 @@ class Root:
                 sinks.publish(event)
         return event
 
-    def delta(self, run: Run[Any], call_id: str, attempt: int, kind: str, text: str) -> None:
+    def delta(self, run: Work[Any], call_id: str, attempt: int, kind: str, text: str) -> None:
         """Pass on a piece of what streams."""
         with self.lock:
             if run.closed:
@@ -105,7 +105,7 @@ class _Text:
 
     __slots__ = ("length", "pieces", "run")
 
-    def __init__(self, run: Run[Any]) -> None:
+    def __init__(self, run: Work[Any]) -> None:
         self.run = run
         self.pieces: list[str] = []
         self.length = 0

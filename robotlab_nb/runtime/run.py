@@ -1,63 +1,35 @@
 """A run: one piece of work of a robot or a network, from start to result.
 
-Whoever starts it may wait, watch, leave and come back; the work itself is a coroutine that emits
-events through the run. A run ends in exactly one of ``completed``, ``failed`` or ``interrupted``.
+Whoever starts it may wait, watch, leave and come back. A run ends in exactly one of
+``completed``, ``failed`` or ``interrupted``.
 """
 
 from __future__ import annotations
 
-import contextvars
-import os
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AwaitTimeout, ConfigurationError, RobotLabError, RunInterrupted
-from ..core.events import SCHEMA_VERSION, Scope
 from ..core.readings import Pictured
-from ..core.state import RunState
 from . import loop as _loop
-from .root import Root
-from .stop import StopRun
 from .watch import Watcher
+from .working import T, Work, current_work, enter_work, leave_work
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Generator, Mapping
+    from collections.abc import Generator
 
     from ..core.events import Event
 
 __all__ = ["Run", "current_run"]
 
-T = TypeVar("T")
-
-#: runs inside runs inside runs: past this depth it is a mistake
-MAX_DEPTH = 16
-
-_current: contextvars.ContextVar[Run[Any] | None] = contextvars.ContextVar(
-    "robotlab_nb_run", default=None
-)
-
 
 def current_run() -> Run[Any] | None:
     """The run in which the calling code (a tool, say) happens, or None."""
-    return _current.get()
+    found = current_work()
+    return found if isinstance(found, Run) else None
 
 
-def describe_error(error: BaseException) -> dict[str, Any]:
-    """An error as JSON for events: type, message, hint, retryable, and what a ModelError adds."""
-    out: dict[str, Any] = {"type": type(error).__name__, "message": str(error)}
-    if isinstance(error, RobotLabError):
-        out["message"] = error.message
-        if error.hint:
-            out["hint"] = error.hint
-        out["retryable"] = error.retryable
-        for name in ("status", "kind", "retry_after"):
-            value = getattr(error, name, None)
-            if value is not None:
-                out[name] = value
-    return out
-
-
-class Run(Pictured, Generic[T]):
+class Run(Work[T], Pictured):
     """A run of a robot or a network.
 
     You get one from ``start()``; ``run``, ``arun`` and ``stream`` make one for you.
@@ -82,314 +54,7 @@ class Run(Pictured, Generic[T]):
     ('completed', 'run.completed')
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_callbacks",
-        "_cancelled",
-        "_children",
-        "_context",
-        "_error",
-        "_family",
-        "_finish",
-        "_keep_failed",
-        "_loop",
-        "_reason",
-        "_result",
-        "_stuck",
-        "_task",
-        "_work",
-        "caller_loop",
-        "closed",
-        "done",
-        "id",
-        "name",
-        "on_abandon",
-        "parent",
-        "root",
-        "scope",
-        "state",
-        "values",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        name: str,
-        kind: str,
-        work: Callable[[Run[T]], Awaitable[None]],
-        finish: Callable[[Run[T]], T],
-        *,
-        robot: str | None = None,
-        label: str | None = None,
-        detached: bool = False,
-        keep_failed: bool = False,
-    ) -> None:
-        parent = None if detached else _current.get()
-        self.done: bool = False
-        self.id = os.urandom(6).hex()
-        self.name = name
-        self.parent = parent
-        if parent is None or parent.done:
-            self.parent = parent = None
-            self.root: Root = Root(self.id)
-            self.scope = Scope(self.id, self.id, None, 0, kind, (label or name,), robot)
-        else:
-            depth = parent.scope.depth + 1
-            if depth > MAX_DEPTH:
-                raise ConfigurationError(
-                    f"runs are {depth} deep inside each other: {' > '.join(parent.scope.path)}",
-                    hint="A robot calls itself through its tools; end the circle.",
-                )
-            self.root = parent.root
-            path = (*parent.scope.path, label or name)
-            self.scope = Scope(self.id, self.root.id, parent.id, depth, kind, path, robot)
-        family = None if parent is None else parent.state._family
-        self.state: RunState = RunState(self.scope, family)
-        self.values: dict[str, Any] = {}
-        #: once closed, late events of the run are dropped
-        self.closed = False
-        self.caller_loop: asyncio.AbstractEventLoop | None = None
-        #: what must still be recorded when the run is abandoned (its unanswered tool calls)
-        self.on_abandon: Callable[[], None] | None = None
-        #: whether a failed run has a result all the same
-        self._keep_failed = keep_failed
-        self._work = work
-        self._finish = finish
-        self._family = {self.id}
-        self._children: list[Run[Any]] = []
-        self._callbacks: list[Callable[[], object]] = []
-        self._cancelled = False
-        self._reason = "stopped"
-        self._stuck: list[str] = []
-        self._error: BaseException | None = None
-        self._result: T | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._context: contextvars.Context | None = None
-        if parent is not None:
-            parent._adopt(self)
-
-    # -- what the work uses ---------------------------------------------------------------
-
-    def emit(self, type_: str, data: Mapping[str, Any], scope: Scope | None = None) -> Event | None:
-        """Record an event of this run (of one of its tasks, with that task's scope)."""
-        return self.root.emit(self, type_, data, scope)
-
-    def started(self, data: dict[str, Any]) -> None:
-        """Record the run's first event. A root's holds the UTC start and the schema's version."""
-        if self.parent is None:
-            from datetime import UTC, datetime
-
-            data["schema_version"] = SCHEMA_VERSION
-            data["started_at"] = datetime.now(UTC).isoformat()
-        else:
-            with self.root.lock:
-                self.parent.state.children[self.id] = self.state
-        self.emit("run.started", data)
-
-    @property
-    def listening(self) -> bool:
-        """Whether somebody reads pieces of text as they come."""
-        return self.root.listeners > 0
-
-    def stuck(self, what: str) -> None:
-        """Note something that could not be stopped (a tool's thread, by the tool's name)."""
-        self._stuck.append(what)
-
-    def owns(self, run_id: str) -> bool:
-        """Whether a run is this one or inside it."""
-        return run_id in self._family
-
-    def _adopt(self, child: Run[Any]) -> None:
-        with self.root.lock:
-            self._children.append(child)
-            above: Run[Any] | None = self
-            while above is not None:
-                above._family.add(child.id)
-                above = above.parent
-
-    # -- starting --------------------------------------------------------------------------
-
-    def begin(self) -> Run[T]:
-        """Send the work to the loop where it is to run. Returns at once."""
-        import asyncio
-
-        running = asyncio._get_running_loop()
-        self.caller_loop = running
-        self._register()
-        self._context = contextvars.copy_context()
-        if running is not None and _loop.runs_here():
-            self._spawn(running)
-            return self
-        if _loop.current_mode():
-            raise ConfigurationError(
-                "no event loop is running here, and the engine is set to use the caller's",
-                hint='Call it from async code, or set rl.engine(loop="own").',
-            )
-        engine = _loop.engine_loop()
-        self._loop = engine.loop
-        engine.loop.call_soon_threadsafe(self._spawn, engine.loop)
-        return self
-
-    async def perform(self) -> T:
-        """Do the work in the calling task, as a part of the run that is going on there."""
-        import asyncio
-
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.current_task()
-        self.caller_loop = self.parent.caller_loop if self.parent is not None else self._loop
-        token = _current.set(self)
-        try:
-            await self._drive()
-        finally:
-            _current.reset(token)
-        return self.outcome()
-
-    def _register(self) -> None:
-        if self.parent is None:
-            from . import registry
-            from .notebook import cell_of_caller
-
-            registry.enter(self, cell_of_caller())
-
-    def _spawn(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        if not self.done:
-            task = self._task = loop.create_task(self._drive(), context=self._context)
-            task.add_done_callback(self._never_ran)
-
-    async def _drive(self) -> None:
-        """Do the work and settle the run, whatever happens. Never raises but for cancellation."""
-        import asyncio
-
-        _current.set(self)
-        cancelled: BaseException | None = None
-        try:
-            if self._cancelled:
-                raise asyncio.CancelledError
-            await self._work(self)
-        except asyncio.CancelledError as error:
-            cancelled = error
-            await self._end_children()
-            self._settle("run.interrupted", {"reason": self._reason}, None)
-        except StopRun:
-            await self._end_children()
-            self._settle("run.interrupted", {"reason": "stopped in a tool"}, KeyboardInterrupt())
-        except Exception as error:
-            await self._end_children()
-            error = unwrap(error)
-            self._settle("run.failed", {"error": describe_error(error)}, error)
-        else:
-            await self._end_children()
-            self._settle("run.completed", {"stop_reason": self.state.stop_reason}, None)
-        if cancelled is not None and not self._cancelled:
-            raise cancelled
-
-    def _never_ran(self, task: asyncio.Task[None]) -> None:
-        # A task cancelled before its first step never enters _drive.
-        if not self.done:
-            self._settle("run.interrupted", {"reason": self._reason}, None)
-
-    async def _end_children(self) -> None:
-        """Cancel what this run started and nobody waited for; give it a moment to tidy up."""
-        alive = [c for c in self._children if not c.done]
-        if not alive:
-            return
-        import asyncio
-
-        for child in alive:
-            child.cancel("the run that started it ended")
-        tasks = [c._task for c in alive if c._task is not None and c._loop is self._loop]
-        if tasks:
-            await asyncio.wait(tasks, timeout=2.0)
-
-    def _settle(self, type_: str, data: dict[str, Any], error: BaseException | None) -> None:
-        with self.root.lock:
-            if self.closed:
-                return
-            if self._stuck and type_ == "run.interrupted":
-                data["stuck"] = sorted(set(self._stuck))
-            if not self.state.info and type_ != "run.completed":
-                self.started({"name": self.name})
-            self._error = error
-            self.emit(type_, data)
-            self.closed = self.done = True
-            callbacks, self._callbacks = self._callbacks, []
-            self._task = None
-            self._context = None
-        for callback in callbacks:
-            callback()
-
-    # -- ending ----------------------------------------------------------------------------
-
-    def cancel(self, reason: str = "cancelled") -> None:
-        """Ask the run to stop. Returns at once; the run then ends as ``interrupted``.
-
-        Parameters
-        ----------
-        reason : str, optional
-            Why; it stands in the ``run.interrupted`` event.
-        """
-        if self.done or self._cancelled:
-            return
-        self._cancelled = True
-        self._reason = reason
-        loop = self._loop
-        if loop is None:  # never begun
-            self._settle("run.interrupted", {"reason": reason}, None)
-            return
-        try:
-            loop.call_soon_threadsafe(self._cancel_task)
-        except RuntimeError:  # that loop is closed: nothing runs any more
-            self.abandon()
-
-    def _cancel_task(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-
-    def stop(self) -> None:
-        """Cancel the run and wait up to 2 s for it to tidy up, then abandon it."""
-        from .waiting import stop_blocking
-
-        if not self.done:
-            stop_blocking(self)
-
-    def abandon(self) -> None:
-        """Close a run that does not stop: name what hangs, answer its open calls, let it go.
-
-        When its loop no longer turns (an async tool blocks it), the next run gets a fresh one.
-        """
-        for call in list(self.state.tool_calls.values()):
-            if call.status == "running":
-                self.stuck(call.tool)
-        if self._loop is not None:
-            self._leave_if_blocked(self._loop)
-        for child in list(self._children):
-            if not child.done:
-                child.abandon()
-        if self.on_abandon is not None:
-            self.on_abandon()
-        self._settle("run.interrupted", {"reason": self._reason, "abandoned": True}, None)
-
-    def _leave_if_blocked(self, loop: asyncio.AbstractEventLoop) -> None:
-        import threading
-
-        engine = _loop._engine
-        if engine is None or engine.loop is not loop:
-            return
-        if threading.current_thread() is engine.thread:
-            return
-        turned = threading.Event()
-        engine.loop.call_soon_threadsafe(turned.set)
-        if not turned.wait(0.1):
-            engine.abandon()
-
-    def when_done(self, callback: Callable[[], object]) -> None:
-        """Call something when the run has ended; at once when it has. Any thread may call it."""
-        with self.root.lock:
-            if not self.done:
-                self._callbacks.append(callback)
-                return
-        callback()
+    __slots__ = ()
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -528,6 +193,34 @@ class Run(Pictured, Generic[T]):
         """
         return Watcher(self, after=after, deltas=deltas)
 
+    def _register(self) -> None:
+        if self.parent is None:
+            from . import registry
+            from .notebook import cell_of_caller
+
+            registry.enter(self, cell_of_caller())
+
+    async def perform(self) -> T:
+        """Do the work in the calling task, as a part of the run that is going on there."""
+        import asyncio
+
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self.caller_loop = self.parent.caller_loop if self.parent is not None else self._loop
+        token = enter_work(self)
+        try:
+            await self._drive()
+        finally:
+            leave_work(token)
+        return self.outcome()
+
+    def _ipython_display_(self) -> None:
+        """Show the run in a notebook: live while it goes on, its picture when it has ended."""
+        from .notebook import show
+
+        if not show(self):
+            print(repr(self))  # noqa: T201  (that is what a plain shell shows)
+
     def _repr_html_(self) -> str | None:
         with self.root.lock:
             return super()._repr_html_()
@@ -536,9 +229,9 @@ class Run(Pictured, Generic[T]):
         with self.root.lock:
             return super().__repr__()
 
+    def stop(self) -> None:
+        """Cancel the run and wait up to 2 s for it to tidy up, then abandon it."""
+        from .waiting import stop_blocking
 
-def unwrap(error: Exception) -> Exception:
-    """The one error inside groups of one; a person should not meet the group."""
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
+        if not self.done:
+            stop_blocking(self)

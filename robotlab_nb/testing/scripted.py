@@ -80,7 +80,7 @@ class ScriptedModel(Model):
         self.requests: list[Request] = []
         self._steps = [steps] if isinstance(steps, str) else list(steps)
         for number, step in enumerate(self._steps, 1):
-            if not callable(step):
+            if not callable(step) or isinstance(step, type):
                 Answer.read(step, f"step {number} of the script")
         self._taken = 0
         self._missing: list[int] = []
@@ -134,7 +134,7 @@ class ScriptedModel(Model):
         if self._missing:
             calls = ", ".join(map(str, self._missing))
             raise AssertionError(
-                f"the script has {len(self._steps)} steps, and there were calls without one: {calls}"
+                f"the script has {len(self._steps)} steps, and calls beyond them: {calls}"
             )
 
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
@@ -150,7 +150,7 @@ class ScriptedModel(Model):
             import asyncio
 
             await asyncio.sleep(self.delay)
-        if callable(step):
+        if callable(step) and not isinstance(step, type):
             step = step(request)
             if hasattr(step, "__await__"):
                 step = await step

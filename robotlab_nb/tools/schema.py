@@ -194,7 +194,7 @@ def _parameters(function: Callable[..., Any], tool: str) -> list[inspect.Paramet
         listed = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError, NameError) as error:
         raise ConfigurationError(
-            f"tool {tool!r}: the parameters of {function!r} cannot be read ({error})",
+            f"tool {tool!r}: the parameters of its function cannot be read ({error})",
             hint="Wrap it in a function of your own that names its parameters.",
         ) from None
     bound: Mapping[str, Any] = function.keywords if isinstance(function, functools.partial) else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html5lib
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -53,6 +53,7 @@ def test_the_hostile_corpus_is_inert(text: str) -> None:
 
 @given(MARKDOWN)
 @settings(max_examples=200, deadline=None)
+@example(r"\![track](http://evil.example/p.png)")
 def test_rewritten_markdown_brings_nothing_to_life_in_a_reader_that_allows_html(text: str) -> None:
     for preset in ("commonmark", "gfm-like"):
         options = {"html": True, "linkify": False}

@@ -77,6 +77,42 @@ def text_of(tree: Any) -> str:
     return "".join(pieces)
 
 
+#: elements that begin and end a line
+_LINES = frozenset(
+    [
+        "p",
+        "div",
+        "blockquote",
+        "dt",
+        "dd",
+        "li",
+        "summary",
+        "pre",
+        "th",
+        "td",
+        "details",
+        "h3",
+        "h4",
+    ]
+)
+
+
+def words_of(tree: Any) -> str:
+    """All words below an element, set apart as on a page."""
+    pieces: list[str] = []
+
+    def walk(element: Any) -> None:
+        apart = " " if element.tag in _LINES or element.tag == "br" else ""
+        pieces.append(apart + (element.text or ""))
+        for child in element:
+            walk(child)
+            pieces.append(child.tail or "")
+        pieces.append(apart)
+
+    walk(tree)
+    return flat("".join(pieces))
+
+
 def flat(text: str) -> str:
     """White space made even, so that layouts can be compared."""
     return " ".join(text.split())

@@ -73,7 +73,9 @@ def answers(draw: Any) -> tuple[dict[str, Any], list[Chunk]]:
 
 @given(answers())
 @settings(max_examples=300, deadline=None)
-def test_every_interleaving_gives_the_same_message(case: tuple[dict[str, Any], list[Chunk]]) -> None:
+def test_every_interleaving_gives_the_same_message(
+    case: tuple[dict[str, Any], list[Chunk]],
+) -> None:
     said, chunks = case
     found = message(*chunks)
     assert found.role == "assistant"

@@ -125,9 +125,7 @@ def test_an_error_field_is_an_event() -> None:
 
 
 @pytest.mark.parametrize("size", [1 << 20, 16_384, 1_000])
-def test_plain_events_are_read_by_the_block(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_events_are_read_by_the_block(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fast way is taken: hardly a line is looked at on its own."""
     seen = 0
     slow = EventReader._lines

@@ -17,7 +17,7 @@ from robotlab_nb.tools.arguments import ArgumentsError, bind, parse, parsed_or_n
 from robotlab_nb.tools.declared import declared_signature
 from robotlab_nb.tools.schema import read_signature
 
-properties = settings(deadline=None, derandomize=True, database=None, max_examples=150)
+properties = settings(deadline=None, derandomize=True, database=None, max_examples=80)
 
 
 class Unit(enum.Enum):
@@ -84,9 +84,9 @@ def test_brackets_inside_strings_are_not_nesting() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec=None)),
+    | st.text() | st.sampled_from(["\ud800", "\x00", "\u2028"]),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
+    max_leaves=8,
 )  # fmt: skip
 
 
