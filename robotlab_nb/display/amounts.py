@@ -107,7 +107,7 @@ def seconds(duration: object, *, limit: bool = False) -> str | None:
     if limit and number < 119.5:
         return f"{number:.3g}{_GAP}s"
     if number < 0.9995:
-        return f"{number * 1000:.0f}{_GAP}ms" if number >= 0.001 else f"under 1{_GAP}ms"
+        return f"{number * 1000:.0f}{_GAP}ms" if number >= 0.001 else f"under{_GAP}1{_GAP}ms"
     if number < 59.95:
         return f"{number:.1f}{_GAP}s"
     minutes, rest = divmod(round(number), 60)

@@ -71,8 +71,10 @@ def value_line(value: Any, limit: int) -> str:
     >>> value_line({"a": [1, None]}, 80), value_line(0.2, 80), value_line("F", 80)
     ('{"a": [1, null]}', '0.2', '"F"')
     """
+    if isinstance(value, str):
+        value = value[: limit + 1]
     try:
-        text = json.dumps(value, ensure_ascii=False)
+        text = _dump(value)
     except (TypeError, ValueError, RecursionError):
         text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     return one_line(text, limit)

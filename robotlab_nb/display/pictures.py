@@ -95,7 +95,7 @@ def markdown(thing: Any) -> str:
     --------
     >>> from robotlab_nb.core.messages import Message
     >>> print(markdown(Message("user", "2 * 3 <b>")))
-    > you
+    > **you**
     >
     > 2 \* 3 \<b\>
     """

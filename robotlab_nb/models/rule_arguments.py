@@ -192,19 +192,19 @@ def _array(
     found: list[Any] = []
     if isinstance(items.get("enum"), list):
         found = _mentioned(items["enum"], hints)
-    elif kind in ("integer", "number"):
+    elif "const" in items or kind not in ("integer", "number", "string"):
+        value = _fill(items, hints, "", root, depth + 1, required=False)
+        found = [] if value is MISSING else [value]
+    elif kind == "string":
+        taken = [hints.pool("quotes"), hints.pool("names") if spoken_of else []]
+        found = [text for text in next(filter(None, taken), []) if _allowed(text, items)]
+        for pool in taken:
+            pool.clear()
+    else:
         while (
             spoken_of and (value := _figure(items, kind, hints, "", required=True)) is not MISSING
         ):
             found.append(value)
-    elif kind == "string":
-        taken = [hints.pool("quotes"), hints.pool("names") if spoken_of else []]
-        found = list(next(filter(None, taken), []))
-        for pool in taken:
-            pool.clear()
-    else:
-        value = _fill(items, hints, "", root, depth + 1, required=False)
-        found = [] if value is MISSING else [value]
     if not found and (not required or isinstance(schema.get("default"), list)):
         return MISSING
     if schema.get("uniqueItems") and kind in ("string", "integer", "number"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 
 import pandas as pd
 import pytest
@@ -168,6 +169,16 @@ def test_json_text_takes_what_json_refuses() -> None:
 @pytest.mark.parametrize("written", [None, "", "yesterday", "2026-13-01T00:00:00", 5])
 def test_an_unreadable_start_is_unknown(written: str | None) -> None:
     assert start_of(written) is None
+
+
+def test_a_start_without_a_zone_is_utc_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "XXX-05:30")
+    time.tzset()
+    try:
+        assert start_of("1970-01-01T00:00:01") == 1_000_000
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_an_unknown_moment_is_missing() -> None:

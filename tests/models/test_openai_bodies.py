@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robotlab_nb.core.errors import ModelError
 from robotlab_nb.core.messages import Message, TextPart
 from robotlab_nb.models.assembly import Assembler
 from robotlab_nb.models.openai_body import BodyReader
 from robotlab_nb.models.openai_request import encode
 from robotlab_nb.models.protocol import Request
+
+if TYPE_CHECKING:
+    from robotlab_nb.core.errors import ModelError
 
 
 def delta(fields: dict[str, Any] | None = None, finish: str | None = None, **more: Any) -> Any:

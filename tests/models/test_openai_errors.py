@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import pickle
 from email.utils import formatdate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from robotlab_nb.core.errors import ModelError
 from robotlab_nb.models import retry_after
 from robotlab_nb.models.openai_errors import error_from
+
+if TYPE_CHECKING:
+    from robotlab_nb.core.errors import ModelError
 
 
 def http(status: int, body: Any, headers: dict[str, str] | None = None, **more: Any) -> ModelError:
