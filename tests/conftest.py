@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +34,15 @@ CHROMIUM = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+# The same examples in every run, and no verdict that hangs on how busy the machine is.
+settings.register_profile(
+    "same everywhere",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("same everywhere")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "TextPart",
     "ToolCallPart",
     "ToolResultPart",
+    "Transcript",
     "UnknownPart",
     "part_from_dict",
 ]
@@ -338,8 +339,34 @@ class Message(Pictured):
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        # One line: messages stand in lists, whose picture this is.
+        said = self.text or self.reasoning
+        shown = repr(said if len(said) <= 60 else said[:57] + "…")
+        extra = [f"calls {c.name}" for c in self.tool_calls]
+        extra += [f"result of {r.name}" for r in self.tool_results]
+        return f"<{self.role}: {', '.join([shown, *extra] if said else extra or [shown])}>"
+
     def __reduce__(self) -> Any:
         return _message, (self.role, self.parts)
+
+
+class Transcript(tuple[Message, ...], Pictured):
+    """Messages in order: a tuple whose notebook picture is the transcript.
+
+    Examples
+    --------
+    >>> Transcript([Message("user", "Hello")])
+    (<user: 'Hello'>,)
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return tuple.__repr__(self)
+
+    def __getnewargs__(self) -> tuple[tuple[Message, ...]]:
+        return (tuple(self),)
 
 
 def _message(role: str, parts: tuple[Part, ...]) -> Message:

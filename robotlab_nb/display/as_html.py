@@ -104,7 +104,6 @@ class _Writer:
             summary += f" <span>· {esc(fold.note)}</span>"
         if fold.right:
             summary += f'{_APART}<span class="rlnb-e">{_line(fold.right)}</span>'
-        self.room -= len(summary) + 40
         inside = self.blocks(fold.blocks)
         return f"<details><summary>{summary}</summary>{inside}</details>"
 

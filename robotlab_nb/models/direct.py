@@ -120,27 +120,31 @@ class DirectModel(Model):
         )
         pool = await pool_for(self)
         response: ClientResponse | None = None
+        failure: ModelError | None = None
         try:
             response = await self._post(pool, request, key)
-            if not 200 <= response.status < 300:
-                raise await self._refusal(response, secrets)
-            async for block in response.content.iter_any():
-                for chunk in body.feed(block):
+            if 200 <= response.status < 300:
+                async for block in response.content.iter_any():
+                    for chunk in body.feed(block):
+                        yield chunk
+                    if body.ended:
+                        break
+                for chunk in body.finish():
                     yield chunk
-                if body.ended:
-                    break
-            for chunk in body.finish():
-                yield chunk
-            if body.failure is not None:
-                raise body.failure
+                failure = body.failure
+            else:
+                failure = await self._refusal(response, secrets)
         except (ClientError, OSError) as error:  # TimeoutError is an OSError
-            raise self._translated(error, request, body.started, secrets) from None
+            failure = self._translated(error, request, body.started, secrets)
         finally:
             if response is not None:
                 if body.done and not response.content.is_eof():
                     pool.drain(response)
                 else:
                     response.close()
+        # Raised here and not above: aiohttp's errors hold the request, and with it the key.
+        if failure is not None:
+            raise failure
 
     async def aclose(self) -> None:
         """Let go of connections. The model can be used again."""

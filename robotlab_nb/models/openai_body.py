@@ -193,16 +193,16 @@ class BodyReader:
     def _whole(self) -> list[Chunk]:
         body = b"".join(self._blocks)
         text = body.decode("utf-8", "replace").lstrip("\ufeff")
+        unfinished = not text.strip()
         try:
-            payload = json.loads(text)
+            return self._reader.feed_whole(json.loads(text))
         except json.JSONDecodeError as error:
-            unfinished = error.msg.startswith("Unterminated") or len(text) - error.pos < 8
-            if not text.strip() or (unfinished and text.lstrip()[:1] in "{["):
-                raise self._cut(text) from None
-            raise self._not_json(body) from None
+            ends = error.msg.startswith("Unterminated") or len(text) - error.pos < 8
+            unfinished = unfinished or (ends and text.lstrip()[:1] in ("{", "["))
         except (ValueError, RecursionError):
-            raise self._not_json(body) from None
-        return self._reader.feed_whole(payload)
+            pass
+        # Raised here, so that the decoder's error, which holds all of the text, is not its context.
+        raise self._cut(text) if unfinished else self._not_json(body)
 
     def _cut(self, text: str) -> ModelError:
         return ModelError(

@@ -54,6 +54,7 @@ _BASES = (
 # Reading os.environ costs a microsecond for each name that is not set; the dict beneath it, where
 # there is one, a twentieth. A changed address must be noticed, and building a robot must be cheap.
 _environ: Any = getattr(os.environ, "_data", os.environ)
+_base: Any = _environ.get
 _base_keys: tuple[Any, ...] = (
     tuple(map(os.environ.encodekey, _BASES)) if _environ is not os.environ else _BASES
 )
@@ -61,7 +62,7 @@ _base_keys: tuple[Any, ...] = (
 _simulated: SimulatedModel | None = None
 #: models by bare name, for the addresses in _seen
 _by_name: dict[str, Model] = {}
-_seen: tuple[Any, ...] = ()
+_seen: list[Any] = []
 #: models by all that was said, as long as somebody has them; keys appear as digests only
 _by_all: WeakValueDictionary[tuple[Any, ...], Model] = WeakValueDictionary()
 
@@ -114,7 +115,7 @@ def resolve(
             return _rules()
         if model.__class__ is str:
             global _seen
-            bases = tuple([_environ.get(key) for key in _base_keys])
+            bases = list(map(_base, _base_keys))
             if bases != _seen:
                 _by_name.clear()
                 _seen = bases
@@ -135,7 +136,7 @@ def resolve(
         if value is not None and not (isinstance(value, str) and value.strip()):
             raise ConfigurationError(f"{name}={value!r} is no {name}", hint=_WRITE)
     key = KeyRef.of(api_key)
-    said = (model, provider, api_base, via, _named_key(key), *map(_environ.get, _base_keys))
+    said = (model, provider, api_base, via, _named_key(key), *map(_base, _base_keys))
     kept = _by_all.get(said)
     if kept is None:
         kept = _by_all[said] = _named(model, provider, api_base, key, via)
@@ -247,12 +248,12 @@ def _direct(owner: str, name: str, api_base: str | None, key: KeyRef | None) -> 
     from .direct import DirectModel
 
     if key is not None:
-        base = _base(owner, name, api_base)
+        base = _address(owner, name, api_base)
         return DirectModel(name, provider=owner, api_base=base, api_key=key, key_name=key.name)
     if api_base is not None:
         # A key goes to nobody but its own provider, unless somebody says so.
-        return DirectModel(name, provider=owner, api_base=_base(owner, name, api_base))
-    base = _base(owner, name, None)
+        return DirectModel(name, provider=owner, api_base=_address(owner, name, api_base))
+    base = _address(owner, name, None)
     variable = f"{owner.upper()}_API_KEY"
     needed = urlsplit(base).hostname == urlsplit(_OPENAI).hostname
     return DirectModel(
@@ -264,7 +265,7 @@ def _direct(owner: str, name: str, api_base: str | None, key: KeyRef | None) -> 
     )
 
 
-def _base(owner: str, name: str, api_base: str | None) -> str:
+def _address(owner: str, name: str, api_base: str | None) -> str:
     get = os.environ.get
     if owner == "ollama":
         return _ollama(api_base or get("OLLAMA_API_BASE") or get("OLLAMA_HOST") or _OLLAMA)

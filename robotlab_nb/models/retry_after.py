@@ -67,7 +67,8 @@ def _number(value: Any, scale: float = 1.0) -> float | None:
         seconds = float(value) * scale
     except (TypeError, ValueError, OverflowError):
         return None
-    return seconds if abs(seconds) < 1e15 else None
+    # More than a person could wait is still an answer, and must stay a number that JSON can hold.
+    return None if seconds != seconds else max(-1e15, min(seconds, 1e15))
 
 
 def _header(value: str | None, headers: Mapping[str, str]) -> float | None:

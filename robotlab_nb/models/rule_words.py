@@ -65,10 +65,12 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == "s" and word[-2] != "s":
         word = word[:-1]
     if len(word) > 4:
-        for ending in ("ing", "ied", "ie", "ed", "ly", "er", "or", "e", "y"):
+        for ending in ("ing", "ied", "ie", "ed", "ly", "er", "or", "e"):
             if word.endswith(ending) and len(word) - len(ending) >= 3:
-                word = word[: -len(ending)] + ("i" if ending in ("ied", "ie", "y") else "")
+                word = word[: -len(ending)] + ("i" if ending in ("ied", "ie") else "")
                 break
+    if len(word) > 3 and word[-1] == "y":
+        word = word[:-1] + "i"
     if len(word) > 2 and word[-1] == word[-2]:
         word = word[:-1]
     return word

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Pool", "pool_for", "release"]
 
+#: Seconds to wait for another thread, or for the end of a body.
+_PATIENCE = 1.0
+
 _pools: dict[asyncio.AbstractEventLoop, Pool] = {}
 
 
@@ -42,6 +45,11 @@ class Pool:
         self._keeper = self._keep()
         self._pid = os.getpid()
 
+    @property
+    def ours(self) -> bool:
+        """False in a forked child, whose inherited connections are the parent's."""
+        return self._pid == os.getpid()
+
     async def open(self) -> None:
         """Have the loop close the session when it shuts down."""
         await anext(self._keeper)
@@ -61,16 +69,22 @@ class Pool:
         """Close the session and forget the pool. Only on the pool's loop."""
         await self._keeper.aclose()
 
-    def close_unattended(self) -> None:
-        """Close the session of a loop that does not run (any more)."""
-        if self._pid != os.getpid():
-            return  # a forked child: the connections are the parent's
+    def close_from_outside(self) -> None:
+        """Close the session of a loop that runs in another thread, or not (any more)."""
+        if not self.ours:
+            return
         if self.loop.is_closed():
             try:  # nothing is waited for on a closed loop
                 self.session.close().send(None)
             except (StopIteration, RuntimeError):
                 pass
-        elif not self.loop.is_running():
+        elif self.loop.is_running():
+            closing = asyncio.run_coroutine_threadsafe(self.close(), self.loop)
+            try:
+                closing.result(_PATIENCE)
+            except Exception:
+                pass  # a loop that is blocked keeps its connections
+        else:
             self.loop.run_until_complete(self.close())
 
     def proxy(self, url: str) -> str | None:
@@ -96,7 +110,7 @@ class Pool:
 
 async def _drain(response: ClientResponse) -> None:
     try:
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(_PATIENCE):
             while not response.content.at_eof():
                 await response.content.readany()
     except Exception:
@@ -119,7 +133,7 @@ async def pool_for(user: Any) -> Pool:
         for other, left in list(_pools.items()):
             if other.is_closed():
                 _pools.pop(other, None)
-                left.close_unattended()
+                left.close_from_outside()
         pool = _pools[loop] = Pool(loop)
         await pool.open()
     pool.users.add(user)
@@ -131,15 +145,12 @@ async def release(user: Any) -> None:
     here = asyncio.get_running_loop()
     for loop, pool in list(_pools.items()):
         pool.users.discard(user)
-        if pool.users:
+        if pool.users or not pool.ours:
             continue
         if loop is here:
             await pool.close()
         elif loop.is_running():
             await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(pool.close(), loop))
-        else:
-            _pools.pop(loop, None)
-            pool.close_unattended()
 
 
 def _environment_proxy(scheme: str, host: str) -> str | None:
@@ -155,5 +166,4 @@ def _environment_proxy(scheme: str, host: str) -> str | None:
 @atexit.register
 def _close_all() -> None:
     for pool in list(_pools.values()):
-        pool.close_unattended()
-    _pools.clear()
+        pool.close_from_outside()

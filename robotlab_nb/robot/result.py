@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from ..core.events import SCHEMA_VERSION, Event, Scope
 from ..core.json import canonical
+from ..core.messages import Message, Transcript
 from ..core.readings import Pictured, reading
 from ..core.state import RunState
 from ..core.views import message_from_view, view_from_dict, views
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeVar
 
-    from ..core.messages import Message
     from ..core.state import ToolCall
     from ..core.usage import Usage
     from ..core.views import View
@@ -147,9 +147,9 @@ class RobotResult(Pictured, Generic[T]):
         return self.state.stop_reason
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> Transcript:
         """The whole turn: the question, the model's messages, tool results, the answer."""
-        return self.state.turn
+        return Transcript(self.state.turn)
 
     @property
     def output(self) -> list[View]:
@@ -278,8 +278,6 @@ class RobotResult(Pictured, Generic[T]):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RobotResult[Any]:
         """Read what :meth:`to_dict` or :meth:`export` wrote, or robot_lab's own export."""
-        from ..core.messages import Message
-
         if data.get("events"):
             events = [Event.from_dict(e) for e in data["events"]]
         else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.config import RunConfig, check, options
 from ..core.errors import ConfigurationError, InputError
 from ..core.keywords import strict_keywords
-from ..core.messages import Message
+from ..core.messages import Message, Transcript
 from ..core.readings import Pictured
 from ..runtime.run import Run
 from ..tools.call import check_callable
@@ -213,10 +213,10 @@ reasoning_effort : optional
     # -- its conversation --------------------------------------------------------------------
 
     @property
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> Transcript:
         """The conversation so far, system message first."""
         kept = self._conversation.messages
-        return (self._system, *kept) if self._system is not None else kept
+        return Transcript((self._system, *kept) if self._system is not None else kept)
 
     def clear_messages(self, *, keep_system: bool = True) -> Robot[T]:
         """Forget the conversation.

@@ -47,6 +47,8 @@ class ModelServer:
     ----------
     requests, unexpected : list of Recorded
         All that came, and those that had no reply.
+    connected : int
+        How many connections were made.
 
     Examples
     --------
@@ -79,6 +81,8 @@ class ModelServer:
         self._repeat = repeat
         self.requests: list[Recorded] = []
         self.unexpected: list[Recorded] = []
+        self.connected = 0
+        self._arrival = threading.Condition()
         self._connections: set[_Connection] = set()
         self._port: int | None = None
         self._ready = threading.Event()
@@ -114,6 +118,23 @@ class ModelServer:
 
         more.setdefault("api_key", "test-key")
         return DirectModel(name, api_base=self.base_url, **more)
+
+    def wait_for_requests(self, number: int = 1, timeout: float = _PATIENCE) -> bool:
+        """Block until so many requests have come.
+
+        Parameters
+        ----------
+        number : int, optional
+        timeout : float, optional
+            Seconds.
+
+        Returns
+        -------
+        bool
+            False when they did not come in time.
+        """
+        with self._arrival:
+            return self._arrival.wait_for(lambda: len(self.requests) >= number, timeout)
 
     def start(self) -> ModelServer:
         """Start listening. Done by ``with``."""
@@ -177,7 +198,9 @@ class ModelServer:
 
     def _answer(self, request: Recorded) -> Reply:
         """The reply to a request."""
-        self.requests.append(request)
+        with self._arrival:
+            self.requests.append(request)
+            self._arrival.notify_all()
         if request.method == "GET" and request.path.endswith("/models"):
             listed = {"id": "test-model", "object": "model", "created": 0, "owned_by": "test"}
             return Reply.raw({"object": "list", "data": [listed]})
@@ -226,6 +249,7 @@ class _Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._server._connections.add(self)
+        self._server.connected += 1
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server._connections.discard(self)

@@ -67,7 +67,7 @@ class Story:
         )  # fmt: skip
         for number in range(1, attempts + 1):
             last = number == attempts
-            at = {
+            at: dict[str, Any] = {
                 "call_id": name,
                 "attempt": number,
                 "started_s": elapsed + number - 1,
@@ -76,7 +76,7 @@ class Story:
             if last and not fails:
                 self.add("attempt.completed", elapsed + took, **at, status="completed")
             else:
-                wait = {} if last else {"retry_in_s": 4.0}
+                wait: dict[str, Any] = {} if last else {"retry_in_s": 4.0}
                 self.add("attempt.failed", elapsed + took, **at, error=limit, **wait)
         usage = {"input_tokens": 600, "output_tokens": 17, "cost_usd": 0.00105, "calls": 1, **usage}
         if self.simulated:
@@ -300,7 +300,7 @@ def nested() -> RunState:
         scope = Scope(f"k{number}", "r1", "r1", 1, "robot", ("assistant", name), name)
         story.add("run.started", 1.0, scope, name=name, model=MODEL, simulated=False)
         story.add("model_call.started", 1.0, scope, call_id=f"k{number}.1", round=1, model=MODEL)
-        usage = {"input_tokens": 90, "output_tokens": 10, "calls": 1}
+        usage: dict[str, Any] = {"input_tokens": 90, "output_tokens": 10, "calls": 1}
         usage |= {"cost_usd": 0.0004} if ends == "completed" else {"cost_complete": False}
         story.add(
             "model_call.completed",

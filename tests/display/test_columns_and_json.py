@@ -96,6 +96,7 @@ def test_amounts_tell_unknown_from_nothing() -> None:
     assert amounts.cost(Usage()) == "cost\u00a0unknown"
     assert amounts.tokens(Usage(0, 0)) == "0\u00a0tokens"
     assert amounts.tokens(Usage()) == "tokens\u00a0unknown"
+    odd: Any
     for odd in (None, "x", True, float("nan"), float("inf"), -1, 10**400):
         assert amounts.seconds(odd) is None
         assert amounts.dollars(odd) is None
@@ -117,6 +118,7 @@ def test_schemas_are_told_in_words_whatever_they_are() -> None:
     assert type_words({"$ref": "#/$defs/Place"}) == "Place"
     assert type_words({"enum": list(range(20))}).endswith("11 | …")
     assert type_words({"const": "x"}) == '"x"'
+    odd: Any
     for odd in (
         None,
         3,

@@ -62,7 +62,7 @@ PLACES: dict[str, Callable[[str], Any]] = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_picture_stays_small(place: str) -> None:
-    for piece in ("x", "$1 ") if place != "answer" else ("x", "$1 ", "<b>\n", "# a\n\n", "\ud800"):
+    for piece in ("x", "$1 ") if place != "answer" else ("$1 ", "# a\n\n", "\ud800"):
         thing = PLACES[place](filled(piece))
         picture = html(thing)
         assert len(picture.encode("utf-8", "replace")) < 500_000

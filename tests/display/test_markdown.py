@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html5lib
+import html5lib  # type: ignore[import-untyped]
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

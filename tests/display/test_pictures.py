@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from robotlab_nb.core.errors import RobotLabError, RunInterrupted, RunWaiting
 from robotlab_nb.core.messages import (
     Message,
+    Part,
     ReasoningPart,
     RefusalPart,
     TextPart,
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 def hostile_message(role: str, payload: str) -> Message:
     if role != "assistant":
         return Message(role, payload)
-    parts = [
+    parts: list[Part] = [
         ReasoningPart(payload),
         TextPart(payload),
         ToolCallPart("c1", payload, payload),
@@ -58,8 +60,8 @@ def hostile_message(role: str, payload: str) -> Message:
     return Message("assistant", parts)
 
 
-def setting(value: Any, origin: str) -> samples.SimpleNamespace:
-    return samples.SimpleNamespace(value=value, origin=origin)
+def setting(value: Any, origin: str) -> SimpleNamespace:
+    return SimpleNamespace(value=value, origin=origin)
 
 
 def hostile_robot(payload: str) -> Any:

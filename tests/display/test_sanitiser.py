@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import html5lib
+import html5lib  # type: ignore[import-untyped]
 import pytest
 
 from robotlab_nb.display.pictures import html

@@ -104,7 +104,7 @@ def test_hostile_words_cannot_act_in_a_terminal(payload: str) -> None:
 
 def test_it_never_raises() -> None:
     class Sulking(ModelError):
-        @property  # type: ignore[override]
+        @property
         def message(self) -> str:
             raise RuntimeError("no")
 
@@ -125,7 +125,7 @@ def test_a_cell_is_named_by_its_number(monkeypatch: pytest.MonkeyPatch, tmp_path
         format_code_name=lambda name: ("Cell", "In[7]") if name == known else None
     )
     fake = SimpleNamespace(get_ipython=lambda: SimpleNamespace(compile=compiler))
-    monkeypatch.setitem(sys.modules, "IPython", fake)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "IPython", fake)
     error = raised(space["go"])
     assert "  Cell In[7], line 2, in go" in lines(error)
     assert any(line.startswith("  File") for line in lines(error))  # this test's own frame

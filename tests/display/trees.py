@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import html5lib
+import html5lib  # type: ignore[import-untyped]
 
 from robotlab_nb.display.style import STYLE
 

@@ -557,7 +557,7 @@ loose = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(loose, min_size=1, max_size=5), st.sampled_from(["python", "pyarrow"]))
 def test_mixed_values_never_change_a_type_and_parquet_always_writes(
     values: list[Any], storage: str

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import gzip
 import json
+import os
 import pickle
 import socket
 import subprocess
@@ -23,6 +24,7 @@ from robotlab_nb.core.messages import Message, TextPart
 from robotlab_nb.models import sessions
 from robotlab_nb.models.assembly import Assembler
 from robotlab_nb.models.direct import DirectModel
+from robotlab_nb.models.openai_body import BodyReader
 from robotlab_nb.models.protocol import Request
 from robotlab_nb.testing import ModelServer, Recorded, Reply
 
@@ -139,32 +141,59 @@ async def test_lone_surrogates_are_sent_as_escapes() -> None:
 # -- calls (fM5, fM7, fM9, fM16) -----------------------------------------------------------------
 
 
+def call_stream() -> bytes:
+    """A short stream of one call, its arguments in two pieces."""
+    first = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x":'}}
+    rest = {"index": 0, "function": {"arguments": '"é"}'}}
+    choices = [
+        {"delta": {"content": "So:"}},
+        {"delta": {"tool_calls": [first]}},
+        {"delta": {"tool_calls": [rest]}},
+        {"delta": {}, "finish_reason": "tool_calls"},
+    ]
+    lines = [json.dumps({"choices": [choice]}, ensure_ascii=False) for choice in choices]
+    return "".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"]).encode()
+
+
+def nothing_but_text(found: Assembler) -> bool:
+    """Whether what is kept holds no call, and text that is marked as cut."""
+    return all(isinstance(part, TextPart) and part.cut for part in found.partial())
+
+
 async def test_a_stream_cut_at_any_byte_never_gives_a_finished_call() -> None:
-    whole = Reply.tool_calls(
-        ("get_weather", PARIS), ("get_weather", '{"city": "Ürümqi"}'), text="So:"
-    )
-    length = len(b"".join(whole.blocks({"stream": True})[1]))
-    done = length - len(b"data: [DONE]\n\n")
-    outcomes = []
-    replies = [whole.cut(n) for n in range(length)]
-    async with ModelServer(replies) as server:
+    body = call_stream()
+    told = len(body) - len(b"\n\n")  # from here on only the end of the line is lost
+    reply = Reply.raw(body, content_type="text/event-stream")
+    async with ModelServer([reply.cut(n) for n in range(len(body))]) as server:
         model = server.model()
-        for n in range(length):
+        for n in range(len(body)):
             found, error = await ask(model, request(True))
-            outcomes.append(error)
             if error is None:
-                # The answer was whole, and only the end of the line was lost.
-                assert n >= done + len(b"data: [DONE]\n")
-                assert [c.arguments for c in message(found).tool_calls][0] == PARIS
+                assert n > told
+                assert [c.arguments for c in message(found).tool_calls] == ['{"x":"é"}']
                 continue
             assert isinstance(error, ModelError)
-            assert (error.kind, error.retryable) == ("cut", True), n
-            assert error.billed is (n > 0)
-            kept = found.partial()
-            assert [part for part in kept if part.kind != "text"] == []
-            assert all(part.cut for part in kept if isinstance(part, TextPart))
-        assert len(server.requests) == length
-    assert outcomes.count(None) <= 2
+            assert (error.kind, error.retryable, error.billed) == ("cut", True, n > 0), n
+            assert nothing_but_text(found)
+        assert len(server.requests) == len(body)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_long_answer_cut_at_any_byte_never_gives_a_finished_call(streaming: bool) -> None:
+    """The same without sockets, so that every byte of a longer one can be tried."""
+    whole = Reply.tool_calls(("f", PARIS), ("g", '{"city": "Ürümqi"}'), text="So:", finish="stop")
+    body = b"".join(whole.blocks({"stream": streaming})[1])
+    finish = body.index(b'"finish_reason": "stop"') if streaming else len(body)
+    for n in range(len(body)):
+        reader, found = BodyReader("m"), Assembler()
+        for chunk in reader.feed(body[:n]) + reader.finish():
+            found.add(chunk)
+        if n < finish:
+            assert reader.failure is not None
+            assert reader.failure.kind == "cut", n
+            assert nothing_but_text(found)
+        elif reader.failure is None:
+            assert [c.name for c in message(found).tool_calls] == ["f", "g"]
 
 
 async def test_without_a_marked_end_the_finish_reason_tells_whether_the_answer_is_whole() -> None:
@@ -226,7 +255,7 @@ async def test_arguments_arrive_as_they_were_written(arguments: str) -> None:
             assert message(found).tool_calls[0].arguments == arguments
 
 
-# -- odd answers (fM10, fM11, fM12, fM14, fM15, fM17) ------------------------------------------------
+# -- odd answers (fM10, fM11, fM12, fM14, fM15, fM17) --------------------------------------------
 
 
 @pytest.mark.parametrize("payload", [{"choices": []}, {"choices": None}, {"note": "hm"}])
@@ -347,7 +376,7 @@ async def test_the_deadline_holds_before_the_answer_begins() -> None:
 
 
 async def test_the_deadline_holds_though_bytes_keep_coming() -> None:
-    drip = Reply.text("x " * 5000).dribble(0.01)
+    drip = Reply.text("x " * 50).dribble(0.01)
     async with ModelServer([drip, drip]) as server:
         for streaming in (False, True):
             error = await failing(server.model(), request(streaming, timeout=0.2))
@@ -402,8 +431,7 @@ async def test_cancelling_closes_the_connection_at_once(reply: Reply) -> None:
     async with ModelServer([reply]) as server:
         model = server.model()
         task = asyncio.create_task(ask(model, request(True, timeout=None)))
-        while not server.requests:
-            await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(server.wait_for_requests, 1)
         await asyncio.sleep(0.05)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -426,26 +454,16 @@ async def test_leaving_a_stream_closes_the_connection() -> None:
 # -- connections ---------------------------------------------------------------------------------
 
 
-def ports(server: ModelServer) -> set[Any]:
-    """The clients' ports that are connected now."""
-    return {
-        connection._transport.get_extra_info("peername")
-        for connection in list(server._connections)
-        if connection._transport is not None
-    }
-
-
 @pytest.mark.parametrize("streaming", [False, True])
 async def test_connections_are_used_again_by_all_models_of_a_loop(streaming: bool) -> None:
     async with ModelServer(["a b", "c d", "e f"]) as server:
         one, two = server.model("one"), server.model("two")
-        seen: set[Any] = set()
         for model in (one, two, one):
             _, error = await ask(model, request(streaming))
             assert error is None
-            await asyncio.sleep(0.02)  # what follows [DONE] is read in the background
-            seen |= ports(server)
-        assert len(seen) == 1
+            draining = sessions._pools[asyncio.get_running_loop()]._draining
+            await asyncio.gather(*draining)  # what follows [DONE] is read in the background
+        assert server.connected == 1
         await one.aclose()
         await two.aclose()
 
@@ -549,6 +567,43 @@ def test_an_interpreter_ends_without_a_word_about_sessions(end: str) -> None:
             check=False,
         )
     assert (done.stdout, done.stderr, done.returncode) == ("Hi!\n", "", 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_opens_its_own_connections() -> None:
+    code = """
+        import asyncio, os, sys
+        from robotlab_nb.core.messages import Message
+        from robotlab_nb.models.direct import DirectModel
+        from robotlab_nb.models.protocol import Request
+        model = DirectModel("m", api_base=sys.argv[1])
+        async def ask():
+            request = Request((Message("user", "Hello"),))
+            return [c.text async for c in model.stream(request)][0]
+        loop = asyncio.new_event_loop()
+        said = [loop.run_until_complete(ask())]
+        child = os.fork()
+        if child == 0:
+            async def both():
+                answer = await ask()
+                await model.aclose()
+                return answer
+            os._exit(0 if asyncio.run(both()) == "2" else 1)
+        said.append(os.waitpid(child, 0)[1])
+        said.append(loop.run_until_complete(ask()))
+        print(said)
+    """
+    with ModelServer(["1", "2", "3"]) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code), server.base_url],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        # The parent went on with the connection that it had.
+        assert (done.stdout, done.stderr) == ("['1', 0, '3']\n", "")
+        assert server.connected == 2
 
 
 async def test_a_refused_connection_says_where_and_what_to_do() -> None:

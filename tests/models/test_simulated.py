@@ -345,7 +345,7 @@ MESSAGES = st.one_of(
 )
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(schema=SCHEMAS, message=MESSAGES)
 def test_what_is_filled_in_fits_the_schema(schema, message):
     validator = pytest.importorskip("jsonschema").Draft202012Validator(schema)
@@ -369,7 +369,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(properties=st.dictionaries(st.text(max_size=6), ANYTHING, max_size=3), message=st.text())
 def test_no_schema_however_odd_makes_the_rules_fail(properties, message):
     spec = ToolSpec("look", "Look.", {"type": "object", "properties": properties, "required": 3})
