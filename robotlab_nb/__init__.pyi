@@ -44,7 +44,7 @@ from .network.result import NetworkFailed as NetworkFailed
 from .network.result import NetworkResult as NetworkResult
 from .network.result import TaskResult as TaskResult
 from .network.task import Task as Task
-from .robot.names import names as names
+from .robot.naming import names as names
 from .robot.result import RobotResult as RobotResult
 from .robot.robot import Robot as Robot
 from .robot.robot import build as build
@@ -54,7 +54,7 @@ from .runtime.registry import runs as runs
 from .runtime.registry import stop_all as stop_all
 from .runtime.run import Run as Run
 from .runtime.run import current_run as current_run
-from .tools.tool import Tool as Tool
-from .tools.tool import tool as tool
+from .tools.decorator import Tool as Tool
+from .tools.decorator import tool as tool
 
 __version__: str

@@ -19,14 +19,11 @@ CHECKS = {
     "format": ["-m", "ruff", "format", "--check", "."],
     "types": ["-m", "mypy"],
     "import contracts": ["-c", "from importlinter.cli import lint_imports_command as c; c()"],
+    # Browsers and kernels want the machine for themselves.
+    "tests in browsers and kernels": ["-m", "pytest", "-m", "browser or kernel"],
+    # Last, so that pytest's closing line ends the output.
+    "tests": ["-m", "pytest", "-m", "not (browser or kernel)", "-n", "2"],
 }
-# Two workers share the tests; those marked `browser` or `kernel` stay together in one of them
-# (see conftest.py).
-TESTS = ["-m", "pytest", "-n", "2", "--dist", "loadgroup"]
-
-
-def _python(arguments: list[str]) -> int:
-    return subprocess.run([sys.executable, *arguments], cwd=REPOSITORY).returncode
 
 
 def main() -> int:
@@ -34,15 +31,12 @@ def main() -> int:
     if find_spec("pytest") is None:
         print("The checks need their packages: pip install -e '.[test]'", file=sys.stderr)
         return 1
-    codes = []
+    codes: dict[str, int] = {}
     for name, arguments in CHECKS.items():
-        print(f"\n== {name}", flush=True)
-        codes.append(_python(arguments))
-        print(f"{name}: {'failed' if codes[-1] else 'passed'}", flush=True)
-    print("\n== tests", flush=True)
-    # Last, so that pytest's closing line ends the output.
-    codes.append(_python(TESTS))
-    return next((code for code in codes if code), 0)
+        failed = ", ".join(earlier for earlier, code in codes.items() if code)
+        print(f"\n== {name}{' (failed before: ' + failed + ')' if failed else ''}", flush=True)
+        codes[name] = subprocess.run([sys.executable, *arguments], cwd=REPOSITORY).returncode
+    return next((code for code in codes.values() if code), 0)
 
 
 if __name__ == "__main__":

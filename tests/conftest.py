@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 REPOSITORY = Path(__file__).parent.parent
-#: Of each kind, the fixtures that need it.
-NEEDS = {"browser": {"browser"}, "service": {"postgres", "redis"}}
+#: Marker -> the fixtures whose use earns it.
+NEEDS = {"browser": {"browser"}, "kernel": {"kernel"}, "service": {"postgres", "redis"}}
 CHROMIUM = (
     "--no-sandbox",
     "--disable-gpu",
@@ -45,15 +45,14 @@ settings.register_profile(
 settings.load_profile("same everywhere")
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they use; browsers and kernels take turns in one worker."""
+    """Mark tests by what they use."""
     for item in items:
         used = set(getattr(item, "fixturenames", ()))
         for marker, fixtures in NEEDS.items():
             if used & fixtures:
                 item.add_marker(marker)
-        if item.get_closest_marker("browser") or item.get_closest_marker("kernel"):
-            item.add_marker(pytest.mark.xdist_group("one at a time"))
 
 
 def _require(kind: str, there: object, missing: str) -> None:

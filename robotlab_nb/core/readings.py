@@ -19,6 +19,7 @@ PATHS: dict[str, str] = {
     "traceback": "robotlab_nb.display.traceback:lines",
     "status": "robotlab_nb.display.status_line:status",
     "svg": "robotlab_nb.display.graph_picture:svg",
+    "repeat": "robotlab_nb.widgets.live_still:repeat",
     "frames": "robotlab_nb.frames.tables:Frames",
     "painter": "robotlab_nb.notebook.painter:painter",
 }

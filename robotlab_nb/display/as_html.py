@@ -6,7 +6,9 @@ separators are in the text.
 
 from __future__ import annotations
 
-from .escape import cut, esc
+from base64 import b64encode
+
+from .escape import attr, cut, esc
 from .markdown import answer_html
 from .parts import (
     FOLD_LIMIT,
@@ -15,6 +17,7 @@ from .parts import (
     Fields,
     Fold,
     Head,
+    Image,
     Line,
     Para,
     Picture,
@@ -24,10 +27,12 @@ from .parts import (
     Table,
 )
 
-__all__ = ["write"]
+__all__ = ["image", "write"]
 
 #: Characters of a whole picture: below 2 MB even when each takes four bytes.
 _MOST = 440_000
+#: Pixels: a drawing up to this width is made smaller where there is less room.
+_FITTED = 1000
 #: Shown when styles are not: a dot between what the stylesheet sets apart.
 _APART = '<span class="rlnb-z"> · </span>'
 
@@ -92,6 +97,8 @@ class _Writer:
                 return _table(block)
             case Fold():
                 return self._fold(block)
+            case Image():
+                return image(block)
 
     def _quote(self, quote: Quote) -> str:
         self.room -= 80
@@ -104,8 +111,28 @@ class _Writer:
             summary += f" <span>· {esc(fold.note)}</span>"
         if fold.right:
             summary += f'{_APART}<span class="rlnb-e">{_line(fold.right)}</span>'
+        self.room -= len(summary) + 40
         inside = self.blocks(fold.blocks)
         return f"<details><summary>{summary}</summary>{inside}</details>"
+
+
+def image(image: Image) -> str:
+    """A drawing as an ``<img>``, which an untrusted notebook shows too, in a frame that scrolls.
+
+    Parameters
+    ----------
+    image : Image
+
+    Examples
+    --------
+    >>> image(Image("<svg/>", "a < b", 9))
+    '<div class="rlnb-w"><img width="9" alt="a &lt; b" src="data:image/svg+xml;base64,PHN2Zy8+"></div>'
+    """
+    data = b64encode(image.svg.encode("utf-8", "replace")).decode("ascii")
+    # A wide one would become too small to read if it were fitted to the page.
+    look = ' class="rlnb-y"' if image.width > _FITTED else ""
+    size = f'width="{round(image.width)}" alt="{attr(image.alt)}"'
+    return f'<div class="rlnb-w"><img{look} {size} src="data:image/svg+xml;base64,{data}"></div>'
 
 
 def _head(head: Head) -> str:

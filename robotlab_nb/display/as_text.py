@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .columns import COLUMNS, fit, pad, width, wrap
 from .escape import cut, one_line, plain
-from .parts import Bit, Block, Fields, Fold, Head, Line, Para, Picture, Pre, Prose, Quote, Table
+from .parts import Bit, Block, Fields, Fold, Head, Image, Line, Para, Picture, Pre, Prose, Quote, Table
 
 __all__ = ["LINES", "write"]
 
@@ -78,6 +78,8 @@ class _Writer:
                 return _table(block, columns)
             case Fold():
                 return self._fold(block, columns)
+            case Image():
+                return _outline(block, columns)
 
     def _prose(self, prose: Prose, columns: int) -> list[str]:
         if not self.prose:
@@ -146,6 +148,16 @@ def _table(table: Table, columns: int) -> list[str]:
             ).rstrip(),
             columns,
         )
+        for row in rows
+    ]
+
+
+def _outline(image: Image, columns: int) -> list[str]:
+    """The rows that stand for a drawing: columns without names, the last one as wide as it gets."""
+    rows = [[*(fit(_flat(cell), _CELL) for cell in row[:-1]), _flat(row[-1])] for row in image.rows]
+    spaces = [max(map(width, cells)) for cells in zip(*(row[:-1] for row in rows), strict=False)]
+    return [
+        fit("  " + "  ".join([*map(pad, row[:-1], spaces), row[-1]]).rstrip(), columns)
         for row in rows
     ]
 

@@ -23,6 +23,7 @@ __all__ = [
     "Fields",
     "Fold",
     "Head",
+    "Image",
     "Inline",
     "Line",
     "Para",
@@ -177,7 +178,29 @@ class Fold:
     told: bool = False
 
 
-Block: TypeAlias = Head | Para | Prose | Pre | Quote | Fields | Table | Fold
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A drawing, and rows that tell the same where no drawing shows.
+
+    Parameters
+    ----------
+    svg : str
+        A finished SVG document: whoever drew it has escaped it.
+    alt : str
+        What it shows, in words.
+    width : float
+        Pixels.
+    rows : tuple of tuple of Line
+        Of even lengths; the last cell takes the room that is left.
+    """
+
+    svg: str
+    alt: str
+    width: float
+    rows: tuple[tuple[Line, ...], ...] = ()
+
+
+Block: TypeAlias = Head | Para | Prose | Pre | Quote | Fields | Table | Fold | Image
 
 
 @dataclass(frozen=True, slots=True)

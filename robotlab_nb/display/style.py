@@ -87,6 +87,13 @@ _RULES = (
     ".rlnb-w.rlnb-w tbody th{font-weight:600}",
     ".rlnb-w.rlnb-w tbody tr{background:none;border-top:1px solid var(--rlnb-line)}",
     ".rlnb-w.rlnb-w .rlnb-0{text-align:right;white-space:nowrap}",
+    # drawings: what is dark inside them follows their own color-scheme, and that the host's theme
+    ".rlnb-w img{max-width:max(100%,800px)}",
+    ".rlnb-w .rlnb-y{max-width:none}",
+    ".rlnb-w img:is([data-jp-theme-light=true] *,.vscode-light *,[theme=light] *,"
+    "[data-theme=light] *){color-scheme:light}",
+    ".rlnb-w img:is([data-jp-theme-light=false] *,.vscode-dark *,[theme=dark] *,"
+    "[data-theme=dark] *){color-scheme:dark}",
 )
 
 #: The sheet, in a ``<style>``, for the start of every static output.

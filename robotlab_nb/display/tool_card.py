@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..tools.manifest import ToolManifest
-    from ..tools.tool import Tool
+    from ..tools.decorator import Tool
     from .parts import Block
 
 __all__ = ["tool", "tools"]

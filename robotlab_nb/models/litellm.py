@@ -54,8 +54,8 @@ class LiteLLMModel(Model):
         api_key: str | Callable[[], str | None] | None = None,
         key_name: str | None = None,
     ) -> None:
-        self.provider, slash, bare = model.partition("/")
-        if not (slash and bare):
+        self.provider, _, bare = model.partition("/")
+        if not (self.provider and bare):
             raise ConfigurationError(
                 f"litellm must know whose model {model!r} is", hint="Write provider/name."
             )

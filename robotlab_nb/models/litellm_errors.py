@@ -29,6 +29,10 @@ _UNREADABLE = re.compile(
     r"|expecting value|validation errors? for|provider returned '",
     re.IGNORECASE,
 )
+#: what Python raises where litellm trips over an answer that it did not expect
+_TRIPPED = frozenset(
+    {"AttributeError", "IndexError", "JSONDecodeError", "KeyError", "TypeError", "ValidationError"}
+)
 _TIMEOUTS = frozenset({"Timeout", "APITimeoutError", "TimeoutException"})
 _CONNECTION = frozenset({"TransportError", "ClientError", "ConnectError", "OSError"})
 
@@ -93,7 +97,8 @@ def translated(
     inside = _inside(chain)
     if inside is not None:
         return error_in({"error": inside}, model, key_name=key_name, secrets=secrets)
-    return _by_status(error, model, started, secrets, key_name)
+    unreadable = bool(kinds & _TRIPPED) or _UNREADABLE.search(str(error)) is not None
+    return _by_status(error, model, started, secrets, key_name, unreadable)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -155,6 +160,7 @@ def _by_status(
     started: bool,
     secrets: Sequence[str],
     key_name: str | None,
+    unreadable: bool,
 ) -> ModelError:
     """What litellm itself found wrong: a parameter, a missing key, an answer it cannot read."""
     words = str(getattr(error, "message", None) or error)
@@ -168,7 +174,7 @@ def _by_status(
         made.message = made.message.replace(f"answered {status}:", "was not asked:", 1)
         made.billed = started
         return made
-    if isinstance(status, int) and status >= 500 and not _UNREADABLE.search(words):
+    if isinstance(status, int) and status >= 500 and not unreadable:
         told = {"code": status, "message": words}
         return error_in({"error": told}, model, key_name=key_name, secrets=secrets)
     said = excerpt(words, secrets, 200) or type(error).__name__

@@ -38,7 +38,8 @@ def warm() -> None:
     global _thread, _error
     with _lock:
         # A thread that is gone without a result was left behind by a fork.
-        if _module is None and (_thread is None or not _thread.is_alive()):
+        idle = _thread is None or not _thread.is_alive() or _error is not None
+        if _module is None and idle:
             _error = None
             _thread = threading.Thread(target=_run, name="robotlab_nb-litellm", daemon=True)
             _thread.start()

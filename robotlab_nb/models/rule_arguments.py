@@ -30,6 +30,10 @@ _PROPER_NAMES = stems(
     "name city country place location person customer author company title region state "
     "destination origin recipient from to"
 )
+_WAY_NAMES = {
+    "from": stems("from origin start source departure"),
+    "to": stems("to destination target arrival"),
+}
 _ADDRESSES = stems("to from recipient sender address")
 #: words in the name of a switch that do not say what it switches
 _SWITCHES = content_stems("include enable allow should only flag verbose mode")
@@ -278,6 +282,9 @@ def _texts(schema: Mapping[str, Any], hints: Hints, name: str, *, required: bool
     if own & _CODE_NAMES:
         yield hints.take("codes")
     yield hints.take("quotes")
+    for word, names in _WAY_NAMES.items():
+        if own & names:
+            yield hints.way(word)
     if own & _TEXT_NAMES:
         if required:
             yield hints.wish()

@@ -44,6 +44,9 @@ _AFTER_PREPOSITION = re.compile(
     r"\b(?:in|for|at|near|about|of|to|from|on)\s+(?:the\s+)?"
     r"([^\W\d_][\w’'-]{0,40}(?:\s[^\W\d_][\w’'-]{0,40})?)"
 )
+_WAY = re.compile(
+    r"\b(from|to)\s+(?:the\s+)?([^\W\d_a-z][\w’'-]{0,40}(?: [^\W\d_a-z][\w’'-]{0,40}){0,3})"
+)
 _OF = frozenset(("in", "at", "for", "of", "to", "on", "from"))
 _WHEN = frozenset(("today", "tomorrow", "tonight", "yesterday", "now", "right", "later", "soon"))
 
@@ -117,6 +120,10 @@ class Hints:
             words = [w for w in match[1].split() if w.lower() not in STOP_WORDS | _WHEN]
             if words:
                 yield " ".join(words)
+
+    def way(self, word: str) -> Any:
+        """The name that follows ``from`` or ``to`` first, or MISSING."""
+        return next((m[2] for m in _WAY.finditer(self.text) if m[1] == word), MISSING)
 
     def last_word(self) -> str:
         """The last word that says something and does not name the tool; else ""."""

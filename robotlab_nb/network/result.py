@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import RobotLabError, TaskNotRun, near
 from ..core.readings import Pictured, reading
+from ..runtime.notebook import ShownOnce
 from .upstream import fan_in
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class TaskResult(Pictured):
         return format(self.text, spec)
 
 
-class NetworkResult(Pictured, Mapping[str, Any]):
+class NetworkResult(ShownOnce, Mapping[str, Any]):
     """The result of a network's run: a mapping of the tasks that have a result.
 
     ``result["task"]`` is a RobotResult or a TaskResult, failed ones included. A task that did not

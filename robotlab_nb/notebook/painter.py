@@ -1,13 +1,18 @@
-"""Painting in a notebook: one status line while a cell blocks, and which cell is running.
+"""Painting in a notebook: live views in their places, and one status line while a cell blocks.
 
-The thread that is blocked in ``run()`` paints; nothing is painted from the engine's thread.
+One painter per kernel. The thread that is blocked in ``run()`` or ``result()`` paints everything
+that is open; when none is, the painter's own thread does. The engine's thread never paints.
 """
 
 from __future__ import annotations
 
 import contextlib
-from time import monotonic
+import sys
+import threading
+from contextvars import Context
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from ..core.readings import reading
 
@@ -15,100 +20,214 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..runtime.run import Run
+    from .place import Place
 
 __all__ = ["Painter", "painter"]
 
+#: seconds between two looks of the painter's thread
+LOOK_S = 0.1
 #: seconds that a run may take before its line appears: quick ones should not flicker
 QUIET_S = 0.3
 
 
 class Painter:
-    """Paints for one kernel."""
+    """Paints for one kernel.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+    """
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
+        #: whether this kernel's front ends show widgets; None when that is not known yet
+        self.widgets: bool | None = False if "google.colab" in sys.modules else None
+        self._places: list[Place] = []
+        self._lock = threading.Lock()
+        self._opened = threading.Condition(self._lock)
+        self._painting = threading.RLock()
+        self._thread: threading.Thread | None = None
+        #: threads that paint while they wait, and those of them that hold the kernel
+        self._waiting = self._holding = 0
+        self._running_cell = True
+        self._execution = ""
+        self._shown: set[str] = set()
+        self._ever: WeakSet[Run[Any]] = WeakSet()
+        #: places that were settled between two cells, where a headless reader may not look
+        self._between: list[Place] = []
+        shell.events.register("pre_run_cell", self._before_cell)
+        shell.events.register("post_run_cell", self._after_cell)
+
+    # -- which cell ------------------------------------------------------------------------
+
+    def _parent(self) -> dict[str, Any]:
+        try:
+            parent: dict[str, Any] = self.shell.kernel.get_parent() or {}
+        except Exception:
+            return {}
+        return parent
 
     def cell(self) -> tuple[str, str] | None:
         """The id of the cell being run and of this execution, where the front end tells them."""
-        kernel = getattr(self.shell, "kernel", None)
-        try:
-            parent = kernel.get_parent() if kernel is not None else {}
-        except Exception:
-            return None
+        parent = self._parent()
         cell_id = (parent.get("metadata") or {}).get("cellId")
         execution = (parent.get("header") or {}).get("msg_id")
         return (cell_id, execution) if cell_id and execution else None
 
-    def show(self, run: Run[Any]) -> bool:
-        """Show a run in the cell that is being run."""
-        publish(run)
-        return True
-
     def shown_here(self, run_id: str) -> bool:
         """Whether a run was shown live by the cell that is being run now."""
+        execution = (self._parent().get("header") or {}).get("msg_id")
+        return execution == self._execution and run_id in self._shown
+
+    def _note_shown(self, run: Run[Any]) -> None:
+        execution = str((self._parent().get("header") or {}).get("msg_id") or "")
+        if execution != self._execution:
+            self._execution, self._shown = execution, set()
+        self._shown.add(run.id)
+        self._ever.add(run)
+
+    def _before_cell(self, _info: Any = None) -> None:
+        self._running_cell = True
+
+    def _after_cell(self, _result: Any = None) -> None:
+        """What has ended is settled while a headless reader still reads this cell's messages."""
+        self._running_cell = False
+        self.paint()
+        between, self._between = self._between, []
+        for place in between:
+            with contextlib.suppress(Exception):
+                place.again()
+
+    # -- live views ------------------------------------------------------------------------
+
+    def show(self, run: Run[Any]) -> bool:
+        """Show a run in the cell that is being run: live while it goes on. Never raises."""
+        from .place import Place, publish
+
+        try:
+            if self._inside_shown(run):
+                return True
+            place = None if run.done else Place(run, widgets=self.widgets is not False)
+            if place is None:
+                publish(run._repr_mimebundle_())
+        except Exception:
+            return False
+        self._note_shown(run)
+        if place is None:
+            return True
+        with self._opened:
+            self._places.append(place)
+            if self._thread is None or not self._thread.is_alive():
+                # In a context of its own: what is painted belongs to no cell in particular.
+                self._thread = threading.Thread(
+                    target=Context().run,
+                    args=(self._paint_forever,),
+                    name="robotlab_nb-painter",
+                    daemon=True,
+                )
+                self._thread.start()
+            self._opened.notify_all()
+        return True
+
+    def _inside_shown(self, run: Run[Any]) -> bool:
+        """Whether a run is a part of one whose view is open already."""
+        above = run.parent
+        while above is not None:
+            if any(place.run is above for place in self._places):
+                return True
+            above = above.parent
         return False
 
-    @contextlib.contextmanager
-    def status_line(self, run: Run[Any]) -> Iterator[_Line | None]:
-        """One line about a run while this thread waits for it; it goes away afterwards.
+    def paint(self) -> None:
+        """Paint every open view, and let those go whose run has ended. Any thread may call it."""
+        with self._painting:
+            for place in tuple(self._places):
+                place.paint(blocked=self._holding > 0, idle=not self._running_cell)
+                if place.view.heard_from:
+                    self.widgets = True
+                elif place.unheard and self.widgets is None:
+                    self.widgets = False
+                if place.settled is not None:
+                    self._let_go(place)
 
-        A run that fails leaves its picture instead, so that its messages are not lost.
+    def _let_go(self, place: Place) -> None:
+        with self._lock:
+            if place in self._places:
+                self._places.remove(place)
+        if not self._running_cell and not place.view.heard_from:
+            self._between.append(place)
+
+    def _paint_forever(self) -> None:
+        while True:
+            with self._opened:
+                while not self._places:
+                    self._opened.wait()
+            if not self._waiting:
+                self.paint()
+            sleep(LOOK_S)
+
+    # -- a thread that waits ---------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def status_line(self, run: Run[Any]) -> Iterator[_Line]:
+        """Paint while this thread waits for a run: its view, or one line that goes away.
+
+        A run that fails leaves its picture, so that its messages are not lost.
         """
-        line = _Line(run)
+        line = _Line(self, run, visible=not self.shown_here(run.id))
+        holds = threading.current_thread() is threading.main_thread()
+        self._waiting += 1
+        self._holding += holds
         try:
             yield line
         finally:
+            self._waiting -= 1
+            self._holding -= holds
+            self.paint()
             line.close()
-            if run.done and run.status != "completed":
-                with contextlib.suppress(Exception):
-                    publish(run)
+            if run.done and run.status != "completed" and run not in self._ever:
+                self.show(run)
 
 
 class _Line:
-    """The status line of one run."""
+    """The status line of one run; painting it paints all open views as well."""
 
-    def __init__(self, run: Run[Any]) -> None:
+    def __init__(self, painter: Painter, run: Run[Any], *, visible: bool) -> None:
+        self._painter = painter
         self._run = run
+        self._visible = visible
         self._from = monotonic()
-        self._handle: Any = None
-        self._shown = ""
+        self._display_id = ""
+        self._told = ""
 
     def paint(self) -> None:
         """Show the line, or change it if it reads differently now. Never raises."""
-        if monotonic() - self._from < QUIET_S:
-            return
-        with contextlib.suppress(Exception):
-            with self._run.root.lock:
-                text, html = reading("status")(
-                    self._run.state, monotonic() - self._run.root.started
-                )
-            if text == self._shown:
-                return
-            self._shown = text
-            self._send({"text/plain": text, "text/html": html})
+        self._painter.paint()
+        if self._visible and monotonic() - self._from >= QUIET_S:
+            with contextlib.suppress(Exception):
+                with self._run.root.lock:
+                    text, html = reading("status")(
+                        self._run.state, monotonic() - self._run.root.started
+                    )
+                if text != self._told:
+                    self._told = text
+                    self._publish({"text/plain": text, "text/html": html})
 
-    def _send(self, bundle: dict[str, Any]) -> None:
-        from IPython.display import display
+    def _publish(self, bundle: dict[str, Any]) -> None:
+        from .place import publish
 
-        if self._handle is None:
-            self._handle = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
-        else:
-            self._handle.update(bundle, raw=True)
+        update = bool(self._display_id)
+        if not update:
+            self._display_id = f"{self._run.id}-status-{id(self):x}"
+        publish(bundle, self._display_id, update=update)
 
     def close(self) -> None:
         """Take the line away."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            # Not clear_output: that would take the cell's other outputs along.
+        if self._display_id:
+            # Not clear_output: that would take the cell's other outputs along. Empty text has
+            # no height, is valid in a saved file and known to every exporter; {} is not.
             with contextlib.suppress(Exception):
-                handle.update({}, raw=True)
-
-
-def publish(thing: Any) -> None:
-    """Show an object's picture in the cell that is running."""
-    from IPython.display import display
-
-    display(thing._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
+                self._publish({"text/plain": ""})
 
 
 _made: Painter | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.config import Effective, RunConfig, options, resolve
 from ..models.resolve import resolve as resolve_model
 from ..tools.selection import select
-from ..tools.tool import ToolManifest
+from ..tools.decorator import ToolManifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

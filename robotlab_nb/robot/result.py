@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic
 from ..core.events import SCHEMA_VERSION, Event, Scope
 from ..core.json import canonical
 from ..core.messages import Message, Transcript
-from ..core.readings import Pictured, reading
+from ..core.readings import reading
 from ..core.state import RunState
 from ..core.views import message_from_view, view_from_dict, views
+from ..runtime.notebook import ShownOnce
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +37,7 @@ else:
 _DEBUG = ("events",)
 
 
-class RobotResult(Pictured, Generic[T]):
+class RobotResult(ShownOnce, Generic[T]):
     """The result of a robot's run. ``str(result)`` is the answer.
 
     Attributes

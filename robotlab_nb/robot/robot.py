@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ..core.config import Effective
     from ..models.protocol import Model
-    from ..tools.tool import ToolManifest
+    from ..tools.decorator import ToolManifest
     from .in_force import Level
     from .result import RobotResult
 

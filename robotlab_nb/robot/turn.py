@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..models.protocol import Model
     from ..runtime.run import Run
     from ..tools.call import Outcome
-    from ..tools.tool import Tool, ToolManifest
+    from ..tools.decorator import Tool, ToolManifest
     from .conversation import Conversation
 
 __all__ = ["Turn"]

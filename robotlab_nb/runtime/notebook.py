@@ -11,13 +11,15 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..core.config import options
+from ..core.readings import Pictured, reading
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from ..core.state import RunState
     from .run import Run
 
-__all__ = ["cell_of_caller", "painter", "show", "show_live", "shown_here", "status_line"]
+__all__ = ["ShownOnce", "cell_of_caller", "painter", "show", "show_live", "shown_here", "status_line"]
 
 _painter: Any = None
 _asked = False
@@ -27,8 +29,6 @@ def painter() -> Any:
     """The notebook's painter, or None outside a notebook."""
     global _asked, _painter
     if not _asked and "IPython" in sys.modules:
-        from ..core.readings import reading
-
         _asked = True
         with contextlib.suppress(Exception):
             _painter = reading("painter")()
@@ -66,3 +66,21 @@ def shown_here(run_id: str) -> bool:
     """Whether a run was shown live by the cell that is being run now."""
     found = _painter
     return found is not None and bool(found.shown_here(run_id))
+
+
+class ShownOnce(Pictured):
+    """Mixin: a result whose picture is one line where its run was shown live by the same cell."""
+
+    __slots__ = ()
+
+    state: RunState
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        if not shown_here(self.state.scope.run_id):
+            return super()._repr_mimebundle_(include, exclude)
+        bundle: dict[str, Any] = reading("repeat")(self.state)
+        return {
+            mime: drawn
+            for mime, drawn in bundle.items()
+            if (not include or mime in include) and mime not in (exclude or ())
+        }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterable, Mapping
 
-    from .tool import Tool
+    from .decorator import Tool
 
 __all__ = ["Outcome", "call_tool", "check_callable", "unknown_tool"]
 
@@ -165,7 +165,7 @@ async def call_tool(
     Examples
     --------
     >>> import asyncio
-    >>> from robotlab_nb.tools.tool import as_tool
+    >>> from robotlab_nb.tools.decorator import as_tool
     >>> def add(a: int, b: int) -> int:
     ...     return a + b
     >>> asyncio.run(call_tool(as_tool(add), '{"a": 2, "b": 3}')).value

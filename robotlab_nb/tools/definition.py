@@ -283,7 +283,7 @@ class Tool(Pictured):
             return _revive, self._recipe()
         function = self.function
         if getattr(function, "__dict__", {}).get(KNOWN) is self:
-            from .tool import as_tool
+            from .decorator import as_tool
 
             return as_tool, (function,)
         module, path = getattr(function, "__module__", None), getattr(function, "__qualname__", "")

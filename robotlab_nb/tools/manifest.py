@@ -32,7 +32,7 @@ class ToolManifest(Pictured):
 
     Examples
     --------
-    >>> from robotlab_nb.tools.tool import as_tool
+    >>> from robotlab_nb.tools.decorator import as_tool
     >>> def add(a: int, b: int) -> int: ...
     >>> tools = ToolManifest([as_tool(add)])
     >>> tools.names, "add" in tools, len(tools), tools["add"].name

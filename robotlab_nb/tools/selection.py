@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError, ToolNotFoundError, near
 from .manifest import ToolManifest
-from .tool import as_tool
+from .decorator import as_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

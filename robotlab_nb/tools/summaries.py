@@ -75,7 +75,7 @@ def plainer(value: Any) -> tuple[bool, Any]:
     pydantic = sys.modules.get("pydantic")
     base = getattr(pydantic, "BaseModel", None)
     if base is not None and isinstance(value, base):
-        # Not mode="json", which turns NaN into null.
+        # Not mode="json", which refuses fields that JSON cannot hold.
         return True, value.model_dump(warnings=False)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):

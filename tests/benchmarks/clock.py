@@ -39,8 +39,8 @@ def best(call: Callable[[], object], *, calls: int, batches: int) -> Took:
     True
     """
     cpu = wall = float("inf")
+    gc.collect()
     for _ in range(batches):
-        gc.collect()
         began, used = perf_counter(), process_time()
         for _ in range(calls):
             call()
@@ -55,8 +55,8 @@ async def best_of_async(
     """The best batch of an async function; one call of it. It is called once before."""
     await call()
     cpu = wall = float("inf")
+    gc.collect()
     for _ in range(batches):
-        gc.collect()
         began, used = perf_counter(), process_time()
         for _ in range(calls):
             await call()

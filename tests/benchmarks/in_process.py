@@ -92,20 +92,20 @@ def _async_pair(
 
 def _run(setting: Setting) -> Pair:
     ours = _each_from_the_start(_robot(Instant(), []))
-    return _async_pair(bare.ask_in_process, ours, calls=20, batches=setting.times(100))
+    return _async_pair(bare.ask_in_process, ours, calls=5, batches=setting.times(400))
 
 
 def _tool_rounds(setting: Setting) -> Pair:
     ours = _each_from_the_start(_robot(Instant(2), [bare.add]))
-    return _async_pair(lambda: bare.ask_in_process(2), ours, calls=10, batches=setting.times(50))
+    return _async_pair(lambda: bare.ask_in_process(2), ours, calls=3, batches=setting.times(200))
 
 
 def _run_through_engine(setting: Setting) -> Pair:
     robot = _robot(Instant(), [])
-    times = setting.times(100)
-    floor = asyncio.run(best_of_async(bare.ask_in_process, calls=20, batches=times))
+    times = setting.times(400)
+    floor = asyncio.run(best_of_async(bare.ask_in_process, calls=5, batches=times))
     robot.run("hi")
-    ours = best(lambda: robot.clear_messages().run("hi"), calls=20, batches=times)
+    ours = best(lambda: robot.clear_messages().run("hi"), calls=5, batches=times)
     return Pair(floor.cpu * 1e6, ours.cpu * 1e6)
 
 
@@ -113,9 +113,9 @@ def _arun_through_engine(setting: Setting) -> Pair:
     ours = _each_from_the_start(_robot(Instant(), []))
 
     async def both() -> Pair:
-        times = setting.times(100)
-        floor = await best_of_async(bare.ask_in_process, calls=20, batches=times)
-        return Pair(floor.cpu * 1e6, (await best_of_async(ours, calls=20, batches=times)).cpu * 1e6)
+        times = setting.times(400)
+        floor = await best_of_async(bare.ask_in_process, calls=5, batches=times)
+        return Pair(floor.cpu * 1e6, (await best_of_async(ours, calls=5, batches=times)).cpu * 1e6)
 
     return asyncio.run(both())
 

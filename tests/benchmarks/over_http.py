@@ -79,8 +79,8 @@ def _one_run(setting: Setting) -> Pair:
     floor, ours = _both(
         lambda http: bare.ask(http, url, "answer"),
         lambda: _run(asked, "ok"),
-        calls=10,
-        batches=setting.times(50),
+        calls=3,
+        batches=setting.times(200),
     )
     return Pair(floor.cpu * 1e6, ours.cpu * 1e6)
 
@@ -90,8 +90,8 @@ def _tool_rounds(setting: Setting) -> Pair:
     floor, ours = _both(
         lambda http: bare.ask(http, url, "tools-2", tools=True),
         lambda: _run(asked, "done"),
-        calls=5,
-        batches=setting.times(40),
+        calls=2,
+        batches=setting.times(100),
     )
     return Pair(floor.cpu * 1e6, ours.cpu * 1e6)
 

@@ -33,11 +33,11 @@ class Script(NamedTuple):
     Examples
     --------
     >>> Script.of("tools-2-50ms")
-    Script(kind='tools', count=2, wait=0.05)
+    Script(kind='tools', number=2, wait=0.05)
     """
 
     kind: str
-    count: int
+    number: int
     wait: float
 
     @classmethod
@@ -45,8 +45,8 @@ class Script(NamedTuple):
         """Read a model's name."""
         kind, *rest = name.rpartition("/")[2].split("-")
         waits = [float(part[:-2]) / 1000 for part in rest if part.endswith("ms")]
-        counts = [int(part) for part in rest if part.isdigit()]
-        return cls(kind, counts[0] if counts else 0, waits[0] if waits else 0.0)
+        numbers = [int(part) for part in rest if part.isdigit()]
+        return cls(kind, numbers[0] if numbers else 0, waits[0] if waits else 0.0)
 
 
 def words(count: int) -> Iterator[str]:
@@ -62,11 +62,11 @@ def words(count: int) -> Iterator[str]:
 
 def _message(body: dict[str, Any], script: Script) -> dict[str, Any]:
     rounds = sum(message["role"] == "tool" for message in body["messages"])
-    if script.kind == "tools" and rounds < script.count:
+    if script.kind == "tools" and rounds < script.number:
         function = {"name": body["tools"][0]["function"]["name"], "arguments": '{"a": 1, "b": 2}'}
         call = {"id": f"call_{rounds}", "type": "function", "function": function}
         return {"role": "assistant", "content": None, "tool_calls": [call]}
-    long = "".join(words(script.count)) if script.kind == "chunks" else None
+    long = "".join(words(script.number)) if script.kind == "chunks" else None
     return {"role": "assistant", "content": long or ("done" if rounds else "ok")}
 
 
@@ -85,7 +85,7 @@ def _streamed(model: str) -> bytes:
     """A whole response that streams, made once: what is measured is who reads it."""
     answer = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": model}
     script = Script.of(model)
-    pieces = words(script.count) if script.kind == "chunks" else iter(["ok"])
+    pieces = words(script.number) if script.kind == "chunks" else iter(["ok"])
 
     def event(delta: dict[str, Any], reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}

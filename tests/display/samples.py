@@ -203,7 +203,7 @@ class Robot(_StandIn):
 
 
 class Tool(_StandIn):
-    __module__ = "robotlab_nb.tools.tool"
+    __module__ = "robotlab_nb.tools.decorator"
 
 
 class RobotResult(_StandIn):

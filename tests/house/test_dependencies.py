@@ -145,8 +145,16 @@ def test_modules_stay_below_400_lines() -> None:
     assert {path: length for path, length in lengths.items() if length > 400} == {}
 
 
+def lines_of(node: ast.AST) -> int:
+    return (getattr(node, "end_lineno", None) or 0) - getattr(node, "lineno", 0) + 1
+
+
 def test_functions_stay_below_60_lines() -> None:
-    lengths = {name: (node.end_lineno or 0) - node.lineno + 1 for name, node in functions()}
+    # A docstring is for the reader of the documentation and is not counted.
+    lengths = {
+        name: lines_of(node) - (lines_of(node.body[0]) if ast.get_docstring(node) else 0)
+        for name, node in functions()
+    }
     assert {name: length for name, length in lengths.items() if length > 60} == {}
 
 

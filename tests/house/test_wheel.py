@@ -19,14 +19,13 @@ def test_the_wheel_holds_the_package_with_its_types_and_styles(tmp_path: Path) -
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.startswith(f"robotlab_nb-{robotlab_nb.__version__}-")
     names = set(zipfile.ZipFile(wheel).namelist())
-    package = REPOSITORY / "robotlab_nb"
     kept = {
-        str(path.relative_to(REPOSITORY))
-        for pattern in ("*.py", "*.pyi", "*.css", "py.typed")
-        for path in package.rglob(pattern)
+        path.relative_to(REPOSITORY).as_posix()
+        for path in (REPOSITORY / "robotlab_nb").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
     }
-    assert kept <= names
-    assert "robotlab_nb/py.typed" in names
+    assert {"robotlab_nb/py.typed", "robotlab_nb/__init__.pyi"} <= kept
+    assert kept - names == set()
     outside = {name.partition("/")[0] for name in names} - {"robotlab_nb"}
     assert all(name.endswith(".dist-info") for name in outside)
     metadata = next(name for name in names if name.endswith("entry_points.txt"))

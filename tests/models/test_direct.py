@@ -468,6 +468,36 @@ async def test_connections_are_used_again_by_all_models_of_a_loop(streaming: boo
         await two.aclose()
 
 
+async def test_the_end_of_a_body_that_comes_late_does_not_cost_the_connection() -> None:
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        body = b"".join(Reply.text("Hi").blocks({"stream": True})[1])
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(head.lower().split(b"content-length: ")[1].split()[0]))
+                writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+                writer.write(b"%x\r\n%b\r\n" % (len(body), body))
+                await asyncio.sleep(0.05)
+                writer.write(b"0\r\n\r\n")
+        except asyncio.IncompleteReadError:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    model = DirectModel("m", api_base=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+    for _ in range(3):
+        found, error = await ask(model, request(True))
+        assert error is None
+        assert message(found).text == "Hi"
+        await asyncio.gather(*sessions._pools[asyncio.get_running_loop()]._draining)
+    assert connections == 1
+    await model.aclose()
+    server.close()
+
+
 async def test_a_session_is_closed_when_its_last_user_lets_go_and_opens_again() -> None:
     async with ModelServer(["a", "b", "c"]) as server:
         one, two = server.model("one"), server.model("two")
@@ -572,7 +602,7 @@ def test_an_interpreter_ends_without_a_word_about_sessions(end: str) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_opens_its_own_connections() -> None:
     code = """
-        import asyncio, os, sys
+        import asyncio, os, signal, sys, threading
         from robotlab_nb.core.messages import Message
         from robotlab_nb.models.direct import DirectModel
         from robotlab_nb.models.protocol import Request
@@ -580,22 +610,26 @@ def test_a_forked_child_opens_its_own_connections() -> None:
         async def ask():
             request = Request((Message("user", "Hello"),))
             return [c.text async for c in model.stream(request)][0]
+        async def ask_and_close():
+            answer = await ask()
+            await model.aclose()
+            return answer
         loop = asyncio.new_event_loop()
-        said = [loop.run_until_complete(ask())]
+        threading.Thread(target=loop.run_forever, daemon=True).start()
+        def run(coroutine):
+            return asyncio.run_coroutine_threadsafe(coroutine, loop).result(20)
+        said = [run(ask())]
         child = os.fork()
         if child == 0:
-            async def both():
-                answer = await ask()
-                await model.aclose()
-                return answer
-            os._exit(0 if asyncio.run(both()) == "2" else 1)
+            signal.alarm(20)
+            os._exit(0 if asyncio.run(ask_and_close()) == "2" else 1)
         said.append(os.waitpid(child, 0)[1])
-        said.append(loop.run_until_complete(ask()))
+        said.append(run(ask_and_close()))
         print(said)
     """
     with ModelServer(["1", "2", "3"]) as server:
         done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(code), server.base_url],
+            [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code), server.base_url],
             capture_output=True,
             text=True,
             timeout=60,

@@ -70,6 +70,9 @@ def test_an_index_is_only_a_label() -> None:
 
 
 def test_a_new_id_under_a_used_index_is_a_new_call() -> None:
+    assert made(calls(piece(0, "a", "f", "")), calls(piece(0, "b", "f", ""))) == [
+        ("a", "f", ""), ("b", "f", ""),
+    ]  # fmt: skip
     assert made(calls(piece(0, "a", "f", "{}")), calls(piece(0, "b", "f", "{}"))) == [
         ("a", "f", "{}"), ("b", "f", "{}"),
     ]  # fmt: skip
@@ -82,6 +85,20 @@ def test_an_id_that_comes_again_or_empty_changes_nothing() -> None:
         calls({"index": 0, "id": "", "function": {"arguments": None}}),
         calls({"index": 0, "function": {}}), calls({"index": 0, "function": None}),
     ) == [("a", "f", '{"x": 1}')]  # fmt: skip
+
+
+def test_id_and_name_of_a_call_are_given_once() -> None:
+    reader = StreamReader("m")
+    pieces = [
+        piece(0, "", "", "{"),
+        piece(0, "a", "f", ""),
+        piece(0, "", ""),
+        piece(0, "a", "f", "}"),
+    ]
+    chunks = [chunk for entry in pieces for chunk in reader.feed(calls(entry))]
+    assert [(chunk.id, chunk.name) for chunk in chunks] == [
+        (None, None), ("a", "f"), (None, None), (None, None),
+    ]  # fmt: skip
 
 
 def test_without_an_index_the_id_tells_and_then_the_place() -> None:
@@ -220,6 +237,7 @@ def test_reasoning_that_comes_under_two_names_is_read_once() -> None:
     whole = [{"type": "reasoning.text", "text": "Hm", "index": 0, "signature": "s"}]
     assert found.parts[0] == ReasoningPart("Hm", {"reasoning_details": whole})
     only = delta({"reasoning_details": details})
+    assert message(read(delta({"reasoning": "Hm"}), only, delta({}, "stop"))).reasoning == "Hm"
     assert message(read(only, delta({}, "stop"))).reasoning == "Hm"
 
 
@@ -233,7 +251,9 @@ def test_reasoning_blocks_keep_their_order_and_are_not_run_together() -> None:
             details(type="reasoning.text", index=0, text="b", signature="s"),
             details(type="reasoning.encrypted", index=1, data="x", id="1"),
             details(type="reasoning.encrypted", index=1, data="y", id="2"),
+            details(type="reasoning.encrypted", index=1, data="z"),
             details(type="reasoning.text", index=2, text="c"),
+            details(type="reasoning.text", index=3, text="d"),
             delta({}, "stop"),
         )
     )
@@ -241,7 +261,7 @@ def test_reasoning_blocks_keep_their_order_and_are_not_run_together() -> None:
     assert isinstance(part, ReasoningPart)
     assert part.opaque is not None
     blocks = part.opaque["reasoning_details"]
-    assert [b.get("text") or b.get("data") for b in blocks] == ["ab", "x", "y", "c"]
+    assert [b.get("text") or b.get("data") for b in blocks] == ["ab", "x", "y", "z", "c", "d"]
     assert blocks[0]["signature"] == "s"
 
 
@@ -393,6 +413,7 @@ def test_usage_comes_growing_and_the_last_that_is_known_counts() -> None:
     found = read(
         {**delta({"content": "a"}), "usage": {"prompt_tokens": 9, "completion_tokens": None}},
         {**delta({}, "stop"), "usage": {"prompt_tokens": 9, "completion_tokens": 4}},
+        {"choices": [], "usage": {"prompt_tokens": None, "completion_tokens": None}},
         {"choices": [], "usage": None},
         {"choices": []},
     )

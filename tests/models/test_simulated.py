@@ -88,6 +88,24 @@ def test_tools_that_fit_alike_are_called_at_once():
     assert calls == [("get_weather", {"city": "New York"}), ("get_time", {"city": "New York"})]
 
 
+def test_a_tool_that_fits_far_worse_than_the_best_is_left_alone():
+    search = tool("web_search", "Search the web.", "query", query=STRING)
+    flight = tool("book_flight", "Book a flight.", "origin", origin=STRING)
+    calls = said("Search the web for cheap flights to Rome.", search, flight)
+    assert [name for name, _ in calls] == ["web_search"]
+
+
+def test_a_tool_whose_whole_name_is_said_is_called_however_well_another_fits():
+    calls = said("What are the weather and time in Oslo in fahrenheit for 3 days?", WEATHER, CLOCK)
+    assert [name for name, _ in calls] == ["get_weather", "get_time"]
+
+
+def test_what_is_needed_takes_its_pick_of_the_message_first():
+    spec = tool("weather", "", "city", country=STRING, city=STRING)
+    assert said("weather in Paris", spec) == [("weather", {"city": "Paris"})]
+    assert said("weather in Paris, France", spec)[0][1] == {"city": "Paris", "country": "France"}
+
+
 def test_optional_arguments_are_given_only_where_the_message_speaks_of_them():
     assert said("Weather in Oslo in fahrenheit for 3 days", WEATHER) == [
         ("get_weather", {"city": "Oslo", "unit": "fahrenheit", "days": 3})
@@ -597,6 +615,11 @@ def test_reasoning_is_counted_as_output_too():
     usage = next(c.data for c in chunks(SimulatedModel([step]), after()) if c.kind == "usage")
     assert usage["reasoning_tokens"] == 5
     assert usage["output_tokens"] == usage["reasoning_tokens"] + estimate_tokens("Four.")
+
+
+def test_short_words_are_tokens_too():
+    assert estimate_tokens("a b c d e f g h") == 8
+    assert estimate_tokens("antidisestablishmentarianism") == 7
 
 
 @given(st.text())

@@ -110,6 +110,15 @@ def test_an_event_is_given_out_as_soon_as_it_is_complete() -> None:
     assert reader.finish() == []
 
 
+def test_a_line_end_cut_between_its_two_bytes_is_one_line_end() -> None:
+    assert read(b"event: error\r", b"\ndata: a\r", b"\ndata: b\r\n\r\n") == [("error", "a\nb")]
+
+
+def test_an_event_that_began_in_one_block_goes_on_in_the_next() -> None:
+    assert read(b"data: a\n", b"data: b\n\n") == [(None, "a\nb")]
+    assert read(b"event: error\n", b"data: b\n\n") == [("error", "b")]
+
+
 def test_the_last_event_needs_no_blank_line() -> None:
     assert read(b"data: a\n\ndata: b") == [(None, "a"), (None, "b")]
     assert read(b"event: error\ndata: c\n") == [("error", "c")]

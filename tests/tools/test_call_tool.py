@@ -15,10 +15,12 @@ from pydantic import BaseModel, field_validator
 
 from robotlab_nb.core.errors import ConfigurationError, ModelError, ToolError
 from robotlab_nb.runtime.stop import StopRun
+from robotlab_nb.tools import call as calling
 from robotlab_nb.tools import running
 from robotlab_nb.tools.arguments import parsed_or_none
 from robotlab_nb.tools.call import Outcome, call_tool, check_callable, unknown_tool
-from robotlab_nb.tools.tool import Tool, as_tool, tool
+from robotlab_nb.tools.preview import preview
+from robotlab_nb.tools.decorator import Tool, as_tool, tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,6 +85,10 @@ async def test_a_result_has_text_json_and_the_value() -> None:
 
 def lambda_tool(function: Callable[..., Any]) -> Tool:
     return tool(name="it")(function)
+
+
+def giving(value: Any) -> Tool:
+    return lambda_tool(lambda: value)
 
 
 async def test_none_reads_no_output() -> None:
@@ -150,8 +156,9 @@ async def test_endless_generators_are_cut_closed_and_marked() -> None:
         finally:
             closed.append("async")
 
-    for function in (numbers, pages):
-        done = await call(function)
+    alive = [numbers(), pages()]  # held, so that only an explicit close ends them
+    for generator in alive:
+        done = await call(giving(generator))
         assert len(done.value) == 1_000
         assert done.content.endswith("[cut: the first 1,000 items; there were more]")
         assert "there were more" in done.result[-1]
@@ -410,6 +417,27 @@ async def test_a_tool_that_got_no_thread_in_time_leaked_none(
     monkeypatch.setattr(running, "in_thread", no_thread)
     done = await call(lambda_tool(lambda: 1), timeout=0.01)
     assert ("timed out" in done.content, done.thread_leaked) == (True, False)
+
+    async def lost_thread(function: Any) -> Any:
+        function()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(running, "in_thread", lost_thread)
+    assert (await call(lambda_tool(lambda: 1), timeout=0.01)).thread_leaked is False
+
+
+async def test_infinity_is_no_deadline_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    async def note(function: Any, arguments: Any, seconds: Any) -> Any:
+        seen.append(seconds)
+        return running.Returned(1, preview(1))
+
+    monkeypatch.setattr(calling, "run_sync", note)
+    await call(tool(timeout=math.inf, name="it")(lambda: 1), timeout=5)
+    await call(tool(timeout=3, name="it")(lambda: 1), timeout=5)
+    await call(lambda_tool(lambda: 1), timeout=5)
+    assert seen == [None, 3, 5]
 
 
 async def test_a_tools_own_timeout_is_stronger(release: threading.Event) -> None:

@@ -23,7 +23,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel, ConfigDict, SecretStr
 
 from robotlab_nb.tools.preview import ITEM_LIMIT, TEXT_LIMIT, Preview, preview
 
@@ -130,6 +130,17 @@ def test_a_models_secrets_stay_hidden() -> None:
     assert "hidden-key" not in seen.content + json.dumps(seen.data)
 
 
+def test_a_model_may_hold_what_json_cannot() -> None:
+    class Holder(BaseModel):
+        model_config = ConfigDict(arbitrary_types_allowed=True)
+        table: pd.DataFrame
+        raw: bytes = b"\xff"
+
+    seen = preview(Holder(table=pd.DataFrame({"a": [1]})))
+    assert seen.data["table"]["shape"] == [1, 1]
+    assert seen.data["raw"]["size"] == 1
+
+
 def test_a_frame_shows_shape_columns_and_head() -> None:
     frame = pd.DataFrame({"city": [f"c{n}" for n in range(1000)], "t": range(1000)})
     seen = preview(frame)
@@ -164,8 +175,9 @@ def test_series_indexes_and_arrays_show_kind_and_head() -> None:
 
 
 def test_hexadecimal_data_in_a_table_stays() -> None:
-    wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
-    assert wallet in preview(pd.DataFrame({"w": [wallet]})).content
+    for number in ("0x52908400098527886E0F7030069857D2E4169EE7", "0x5290840009852788"):
+        assert number in preview(pd.DataFrame({"w": [number]})).content
+    assert "0x" not in preview(pd.DataFrame({"w": [object()]})).content
 
 
 def test_bytes_show_size_hash_and_kind() -> None:
@@ -349,7 +361,7 @@ def test_a_preview_is_the_same_in_every_process() -> None:
 import json, threading
 from robotlab_nb.tools.preview import preview
 class Thing: pass
-value = [{"b", "a", "c"}, frozenset({("x", 1), ("y", 2)}), {frozenset("abc")}, threading.Lock(),
+value = [set("abcdef"), frozenset((c, 1) for c in "abcdef"), {frozenset("abc")}, threading.Lock(),
          Thing(), (n for n in "ab"), print, lambda: 1]
 print(json.dumps(preview(value)))
 """

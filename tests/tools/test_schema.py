@@ -134,7 +134,7 @@ def test_plain_signatures_load_no_pydantic() -> None:
     code = """
 import sys
 from robotlab_nb.tools.arguments import bind, parse
-from robotlab_nb.tools.tool import as_tool
+from robotlab_nb.tools.decorator import as_tool
 def f(a: str, b: int = 1, c: "list[int] | None" = None, d: dict[str, float] = {}, e=3): ...
 made = as_tool(f)
 bind(made.signature, parse('{"a": "x", "c": [1], "d": {"k": 1}}'), {}, tool="f")

@@ -9,7 +9,7 @@ import pytest
 
 from robotlab_nb.core.errors import ConfigurationError, ToolNotFoundError
 from robotlab_nb.tools.selection import cap, draws_from_above, select
-from robotlab_nb.tools.tool import Tool, ToolManifest, as_tool
+from robotlab_nb.tools.decorator import Tool, ToolManifest, as_tool
 
 
 def get_time() -> str:

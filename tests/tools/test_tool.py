@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from robotlab_nb.core.errors import ConfigurationError, ToolNotFoundError, UnknownKeyword
-from robotlab_nb.tools.tool import Tool, ToolManifest, as_tool, tool
+from robotlab_nb.tools.decorator import Tool, ToolManifest, as_tool, tool
 
 
 def get_weather(city: str) -> str:

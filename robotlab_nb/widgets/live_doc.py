@@ -1,0 +1,356 @@
+"""What a live view shows of a run, as flat records, and how they changed since the last look.
+
+A fold over the items of ``run.watch()``. Each record (the run, a lane, a task, an entry of the
+transcript, a piece of an entry) has a key; a change is ``[key, fields]``, ``[key, "more text"]``
+or ``[key, None]``. The same changes in the same order give the same records, here and in the
+browser. All strings are untrusted: they are in visible form, and only ever put into text nodes.
+Knows no clock, no widget and no screen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..core.events import Delta
+from ..core.messages import ReasoningPart, RefusalPart, TextPart
+from ..core.state import RunState
+from ..display.amounts import moment, seconds
+from ..display.escape import clip, one_line
+from ..display.json_text import arguments_line, laid_out
+from ..display.parts import FOLD_LIMIT
+from ..display.states import STOPS, state_of
+from .live_rows import lane_rows, run_row, task_rows
+from .spoken import Spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ..core.events import Event, Scope
+    from ..core.messages import Message
+
+__all__ = ["Change", "LiveDoc"]
+
+#: Entries of the transcript that are kept; older ones make room.
+ENTRIES = 200
+#: Characters of one streamed text; the result has all of it.
+TEXT = 40_000
+#: Characters of a tool call and of its result on their one line.
+LINE = 80
+
+Change = list[Any]
+#: kind of delta -> kind of piece
+_PIECES = {"text": "text", "reasoning": "think", "refusal": "text"}
+
+
+class LiveDoc:
+    """The records of one run's live view.
+
+    Parameters
+    ----------
+    scope : Scope
+        Of the run that is shown; its first item is its ``run.started``.
+
+    Attributes
+    ----------
+    records : dict of str to dict
+        By key, in order of appearance: ``run``, ``L0 …`` lanes, ``T0 …`` tasks, ``E0 …``
+        entries, ``P0 …`` pieces.
+    state : RunState
+        The run, as far as its items have been taken.
+
+    Examples
+    --------
+    >>> from robotlab_nb.core.events import Event, Scope
+    >>> scope = Scope("r", "r", None, 0, "robot", ("bot",), "bot")
+    >>> doc = LiveDoc(scope)
+    >>> started = Event("run.started", scope, 0, 0.0, {"name": "bot", "input": "Hi"})
+    >>> [key for key, _ in doc.take([started])]
+    ['E0', 'P0', 'run', 'L0']
+    >>> doc.take([Delta(scope, "c", 1, "text", 0, "Hel")])[1]
+    ['P1', {'in': 'E1', 'kind': 'text', 'text': 'Hel', 'on': True}]
+    >>> doc.take([Delta(scope, "c", 1, "text", 3, "lo")])
+    [['P1', 'lo']]
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.records: dict[str, dict[str, Any]] = {}
+        self.state = RunState(scope)
+        self._touched: dict[str, set[str]] = {}
+        self._grown: dict[str, list[str]] = {}
+        self._new: set[str] = set()
+        self._count = {"E": 0, "P": 0}
+        #: by run id: what it does now, and the entry of its present model call
+        self._doing: dict[str, str] = {}
+        self._entries: dict[str, str] = {}
+        #: by run id, attempt and kind: what streams
+        self._streams: dict[tuple[str, int, str], Spoken] = {}
+        self._tools: dict[str, str] = {}
+
+    def take(self, items: Iterable[Event | Delta]) -> list[Change]:
+        """Take items in and return what changed, in order.
+
+        Parameters
+        ----------
+        items : iterable of Event or Delta
+            From ``run.watch()``, in order.
+        """
+        for item in items:
+            if isinstance(item, Delta):
+                self._delta(item)
+            else:
+                self.state.apply(item)
+                handler = _HANDLERS.get(item.type)
+                if handler is not None:
+                    handler(self, item)
+        self.put("run", run_row(self.state))
+        for key, row in (*lane_rows(self.state, self._doing), *task_rows(self.state)):
+            self.put(key, row)
+        return self._changes()
+
+    def whole(self) -> list[Change]:
+        """All records, as changes to nothing."""
+        return [[key, dict(record)] for key, record in self.records.items()]
+
+    # -- records and their changes ---------------------------------------------------------
+
+    def put(self, key: str, fields: Mapping[str, Any]) -> None:
+        """Make a record, or change some of its fields."""
+        record = self.records.get(key)
+        if record is None:
+            record = self.records[key] = {}
+            self._new.add(key)
+            self._touched[key] = set()
+        for name, value in fields.items():
+            if name not in record or record[name] != value:
+                record[name] = value
+                self._touched.setdefault(key, set()).add(name)
+
+    def _set(self, key: str, fields: Mapping[str, Any]) -> None:
+        """Change a record, unless it has made room for newer ones."""
+        if key in self.records:
+            self.put(key, fields)
+
+    def _append(self, key: str, text: str) -> None:
+        if text and key in self.records:
+            self.records[key]["text"] += text
+            self._touched.setdefault(key, set())
+            self._grown.setdefault(key, []).append(text)
+
+    def _changes(self) -> list[Change]:
+        touched, self._touched = self._touched, {}
+        grown, self._grown = self._grown, {}
+        new, self._new = self._new, set()
+        changes: list[Change] = []
+        for key, names in touched.items():
+            record = self.records.get(key)
+            if record is None:
+                if key not in new:
+                    changes.append([key, None])
+            elif key in new:
+                changes.append([key, dict(record)])
+            else:
+                if names:
+                    changes.append([key, {name: record[name] for name in sorted(names)}])
+                if key in grown and "text" not in names:
+                    changes.append([key, "".join(grown[key])])
+        return changes
+
+    # -- entries and pieces ----------------------------------------------------------------
+
+    def _entry(self, fields: Mapping[str, Any]) -> str:
+        key = f"E{self._count['E']}"
+        self._count["E"] += 1
+        self.put(key, fields)
+        oldest = f"E{self._count['E'] - ENTRIES - 1}"
+        if oldest in self.records:
+            gone = [k for k, record in self.records.items() if record.get("in") == oldest]
+            for each in (*gone, oldest):
+                del self.records[each]
+                self._touched.setdefault(each, set())
+        return key
+
+    def _piece(self, entry: str, kind: str, fields: Mapping[str, Any]) -> str:
+        key = f"P{self._count['P']}"
+        self._count["P"] += 1
+        if entry in self.records:
+            self.put(key, {"in": entry, "kind": kind, **fields})
+        return key
+
+    def _entry_of(self, scope: Scope, at: float | None) -> str:
+        """The entry of a run's present model call; made when there is something to show."""
+        found = self._entries.get(scope.run_id)
+        if found is None:
+            found = self._entries[scope.run_id] = self._entry(self._head(scope, at))
+        elif at is not None and not self.records.get(found, {"at": "gone"})["at"]:
+            self.put(found, {"at": self._moment(at)})
+        return found
+
+    def _head(self, scope: Scope, at: float | None) -> dict[str, Any]:
+        who = scope.robot or scope.path[-1]
+        inside = [name for name in scope.path[len(self.state.scope.path) :] if name != who]
+        label = one_line(" › ".join(inside), 120)
+        return {"who": one_line(who, 40), "label": label, "at": self._moment(at)}
+
+    def _moment(self, at: float | None) -> str:
+        return "" if at is None else moment(max(at - self.state.started_s, 0.0)) or ""
+
+    def _stream(self, scope: Scope, attempt: int, kind: str, at: float | None) -> Spoken:
+        key = (scope.run_id, attempt, kind)
+        found = self._streams.get(key)
+        if found is None:
+            fields = {"text": "", "on": True}
+            piece = self._piece(self._entry_of(scope, at), _PIECES[kind], fields)
+            found = self._streams[key] = Spoken(piece, TEXT)
+        return found
+
+    def _end_streams(self, run_id: str, fields: Mapping[str, Any]) -> None:
+        for key in [k for k in self._streams if k[0] == run_id]:
+            spoken = self._streams.pop(key)
+            self._append(spoken.key, spoken.rest())
+            self._set(spoken.key, {"on": False, **fields})
+
+    def _run(self, scope: Scope) -> RunState:
+        return self.state._family.get(scope.run_id, self.state)
+
+    # -- one method per kind of item -------------------------------------------------------
+
+    def _delta(self, item: Delta) -> None:
+        run_id = item.scope.run_id
+        if item.kind not in _PIECES:
+            self._doing[run_id] = "writing a tool call"
+            return
+        self._doing[run_id] = "thinking" if item.kind == "reasoning" else "writing"
+        spoken = self._stream(item.scope, item.attempt, item.kind, None)
+        self._append(spoken.key, spoken.more(item.text))
+
+    def _started(self, event: Event) -> None:
+        asked = event.data.get("input")
+        if event.scope.run_id == self.state.scope.run_id and isinstance(asked, str) and asked:
+            entry = self._entry({"who": "you", "label": "", "at": "", "person": True})
+            self._piece(entry, "text", {"text": clip(asked, FOLD_LIMIT), "on": False})
+
+    def _ended(self, event: Event) -> None:
+        run_id = event.scope.run_id
+        self._doing.pop(run_id, None)
+        self._entries.pop(run_id, None)
+        self._end_streams(run_id, {})
+
+    def _call_started(self, event: Event) -> None:
+        self._entries.pop(event.scope.run_id, None)
+        self._doing[event.scope.run_id] = "asks the model"
+
+    def _attempt_failed(self, event: Event) -> None:
+        data: Any = event.data
+        if data.get("retry_in_s") is not None:
+            # What the last attempt wrote is kept, as a message that was cut.
+            self._end_streams(event.scope.run_id, {"void": True})
+        error = data.get("error") or {}
+        status = f"{one_line(error['status'], 10)}, " if error.get("status") else ""
+        told = one_line(error.get("message") or error.get("type") or "failed", 300)
+        wait = seconds(data.get("retry_in_s"), limit=True)
+        after = f"asks again in {wait}" if wait else "does not ask again"
+        words = f"attempt {data['attempt']} failed · {status}{told} · {after}"
+        self._note(self._entry_of(event.scope, event.elapsed), words, "failed")
+        self._doing[event.scope.run_id] = after
+
+    def _note(self, entry: str, words: str, status: str = "") -> None:
+        sign = _sign(status, "") if status else {"icon": "", "hue": ""}
+        fields = {"text": words, "icon": sign["icon"], "hue": sign["hue"]}
+        self._piece(entry, "note", {**fields, "err": True} if status == "failed" else fields)
+
+    def _message(self, event: Event) -> None:
+        message = self._run(event.scope).messages[-1]
+        if message.role != "assistant":
+            return
+        for kind, text, cut in _said(message):
+            self._whole(event, kind, text, cut)
+        self._end_streams(event.scope.run_id, {})
+        reason = str(event.data.get("stop_reason") or "")
+        if reason in STOPS and reason != "tool":
+            self._note(self._entry_of(event.scope, event.elapsed), STOPS[reason])
+
+    def _whole(self, event: Event, kind: str, text: str, cut: bool) -> None:
+        """The whole of a text, of which some or all has been shown as it streamed."""
+        run_id = event.scope.run_id
+        attempts = [k[1] for k in self._streams if k[0] == run_id and k[2] == kind]
+        attempt = attempts[-1] if attempts else 1
+        spoken = self._stream(event.scope, attempt, kind, event.elapsed)
+        del self._streams[(run_id, attempt, kind)]
+        self._entry_of(event.scope, event.elapsed)
+        left = spoken.left_of(text)
+        if left is None:
+            self._set(spoken.key, {"text": spoken.instead(text)})
+        else:
+            self._append(spoken.key, left)
+        self._set(spoken.key, {"on": False, "cut": True} if cut else {"on": False})
+
+    def _tool_started(self, event: Event) -> None:
+        data: Any = event.data
+        asked = data.get("arguments_text") or ""
+        fields = {
+            "name": one_line(data["tool"], 60),
+            "args": arguments_line(asked, LINE),
+            "given": clip(laid_out(asked) or "none", FOLD_LIMIT),
+            "out": "",
+            "got": "",
+            **_sign("running", ""),
+        }
+        entry = self._entry_of(event.scope, event.elapsed)
+        self._tools[data["tool_call_id"]] = self._piece(entry, "tool", fields)
+
+    def _tool_completed(self, event: Event) -> None:
+        data: Any = event.data
+        content = data.get("content") or ""
+        fields = {
+            "out": one_line(content, LINE),
+            "got": clip(laid_out(content), FOLD_LIMIT),
+            **_sign(data["status"], seconds(data.get("duration_s")) or ""),
+        }
+        if data["status"] == "failed":
+            fields["err"] = True
+        self._set(self._tools.pop(data["tool_call_id"], ""), fields)
+
+    def _task_completed(self, event: Event) -> None:
+        data: Any = event.data
+        task = self._run(event.scope).tasks.get(data["task"])
+        if task is not None and task.declared.get("kind") == "function" and data.get("text"):
+            entry = self._entry(self._head(event.scope, event.elapsed))
+            self._piece(entry, "text", {"text": clip(data["text"], FOLD_LIMIT), "on": False})
+
+    def _task_failed(self, event: Event) -> None:
+        data: Any = event.data
+        error = data.get("error") or {}
+        told = f"{error.get('type') or 'error'}: {error.get('message') or 'no message'}"
+        entry = self._entry(self._head(event.scope, event.elapsed))
+        self._note(entry, f"failed · {one_line(told, 600)}", "failed")
+
+
+def _said(message: Message) -> Iterator[tuple[str, str, bool]]:
+    """Kind, text and whether it was cut, of what a message says: one of each kind."""
+    for kind, cls in (("reasoning", ReasoningPart), ("text", TextPart), ("refusal", RefusalPart)):
+        parts = [p for p in message.parts if isinstance(p, cls)]
+        text = "".join(p.text for p in parts)
+        if text:
+            yield kind, text, any(getattr(p, "cut", False) for p in parts)
+
+
+def _sign(status: str, took: str) -> dict[str, Any]:
+    """A state as icon, word and hue, with its time; one that went well shows its time alone."""
+    found = state_of(status)
+    words = took if status == "completed" and took else " · ".join(w for w in (found.word, took) if w)
+    return {"icon": found.icon, "word": words, "hue": found.hue}
+
+
+_HANDLERS = {
+    "run.started": LiveDoc._started,
+    "run.completed": LiveDoc._ended,
+    "run.failed": LiveDoc._ended,
+    "run.interrupted": LiveDoc._ended,
+    "task.completed": LiveDoc._task_completed,
+    "task.failed": LiveDoc._task_failed,
+    "message.added": LiveDoc._message,
+    "model_call.started": LiveDoc._call_started,
+    "attempt.failed": LiveDoc._attempt_failed,
+    "tool_call.started": LiveDoc._tool_started,
+    "tool_call.completed": LiveDoc._tool_completed,
+}

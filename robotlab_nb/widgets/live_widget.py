@@ -1,0 +1,54 @@
+"""The widget that shows a live view in a browser: one ES module, one stylesheet, one trait.
+
+It only carries: what is shown and what a click means are the view's business. Importing this
+module needs anywidget; where that is missing, views are shown without widgets.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from ..display.style import STYLE
+
+if TYPE_CHECKING:
+    from .live_view import LiveView
+
+__all__ = ["LiveWidget"]
+
+_HERE = Path(__file__).parent
+
+
+def _style() -> str:
+    static = STYLE.removeprefix("<style>").removesuffix("</style>")
+    return static + (_HERE / "live_view.css").read_text("utf-8")
+
+
+class LiveWidget(anywidget.AnyWidget):
+    """Carries the batches of a view to its front ends, and what they say back.
+
+    Parameters
+    ----------
+    view : LiveView
+        Whom ``snapshot()`` is asked of and ``heard(content)`` is told.
+    """
+
+    _esm = (_HERE / "live_view.js").read_text("utf-8")
+    _css = _style()
+    #: Read from the view whenever a front end asks; the value held here is never looked at.
+    snapshot = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, view: LiveView) -> None:
+        self._view = view
+        super().__init__()
+        self.on_msg(lambda _widget, content, _buffers: view.heard(content))
+
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
+        """The synced state; the snapshot in it is always the present one."""
+        state: dict[str, Any] = super().get_state(key, drop_defaults)
+        if key is None or key == "snapshot":
+            state["snapshot"] = self._view.snapshot()
+        return state
