@@ -50,6 +50,7 @@ from .robot.robot import Robot as Robot
 from .robot.robot import build as build
 from .runtime.loop import engine as engine
 from .runtime.loop import shutdown as shutdown
+from .runtime.nested import enable_nested_loops as enable_nested_loops
 from .runtime.registry import runs as runs
 from .runtime.registry import stop_all as stop_all
 from .runtime.run import Run as Run

@@ -67,13 +67,14 @@ class _Writer:
     def blocks(self, blocks: tuple[Block, ...]) -> str:
         out: list[str] = []
         for number, block in enumerate(blocks):
-            html = self._block(block)
-            if len(html) > self.room and not isinstance(block, (Quote, Fold)):
+            holds = isinstance(block, (Quote, Fold))  # these count what they hold themselves
+            html = self._block(block) if self.room > 0 else ""
+            if self.room <= 0 or (not holds and len(html) > self.room):
                 left = len(blocks) - number
                 out.append(f'<p class="rlnb-q">… {left:,} more left out here</p>')
                 self.room = 0
                 break
-            if not isinstance(block, (Quote, Fold)):  # their contents were counted inside
+            if not holds:
                 self.room -= len(html)
             out.append(html)
         return "".join(out)

@@ -56,7 +56,7 @@ def _said(error: BaseException) -> list[str]:
     said = f"{type(error).__name__}: {shown}".split("\n")
     hint = getattr(error, "hint", None)
     if hint:
-        said += [f"  {line}" for line in hint[:1000].split("\n")]
+        said += [f"  {line}" for line in clip(hint, 1000).split("\n")]
     return said + [f"  caused by {cause}" for cause in causes(error)]
 
 

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from ..core.state import RunState
     from .run import Run
 
-__all__ = ["ShownOnce", "cell_of_caller", "painter", "show", "show_live", "shown_here", "status_line"]
+__all__ = [
+    "ShownOnce",
+    "cell_of_caller",
+    "painter",
+    "show",
+    "show_live",
+    "shown_here",
+    "status_line",
+]
 
 _painter: Any = None
 _asked = False

@@ -337,8 +337,8 @@ def _said(message: Message) -> Iterator[tuple[str, str, bool]]:
 def _sign(status: str, took: str) -> dict[str, Any]:
     """A state as icon, word and hue, with its time; one that went well shows its time alone."""
     found = state_of(status)
-    words = took if status == "completed" and took else " · ".join(w for w in (found.word, took) if w)
-    return {"icon": found.icon, "word": words, "hue": found.hue}
+    words = [took] if status == "completed" and took else [w for w in (found.word, took) if w]
+    return {"icon": found.icon, "word": " · ".join(words), "hue": found.hue}
 
 
 _HANDLERS = {

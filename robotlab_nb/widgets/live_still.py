@@ -121,9 +121,8 @@ def _lane(records: Mapping[str, Record], lane: Record) -> Iterator[Block]:
     name: Line = (mark, "\u00a0", bold(lane["name"]))
     say = Bit(lane["say"], "mark", icon=lane["icon"], hue=lane["tone"])
     blocks: list[Block] = [Head(name, right=(say,))]
-    entry = next(
-        (k for k in reversed(records) if k[0] == "E" and records[k]["who"] == lane["name"]), None
-    )
+    said = [k for k, record in records.items() if k[0] == "E" and record["who"] == lane["name"]]
+    entry = said[-1] if said else None
     working = lane["spans"][-1][1] is None
     pieces = [r for r in records.values() if entry is not None and r.get("in") == entry]
     blocks += _pieces(pieces, working=working)
@@ -138,7 +137,8 @@ def _pieces(pieces: Iterable[Record], *, working: bool) -> list[Block]:
             case "tool":
                 state = Bit(piece["word"], "mark", icon=piece["icon"], hue=piece["hue"])
                 call = ("ƒ ", code(piece["args"], lead=piece["name"]))
-                told.append(Para(dots((*call, f" → {piece['out']}" if piece["out"] else ""), state)))
+                out = f" → {piece['out']}" if piece["out"] else ""
+                told.append(Para(dots((*call, out), state)))
             case "think":
                 told.append(Para((quiet("∴ reasoning"),)))
             case "note":

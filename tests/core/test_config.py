@@ -16,7 +16,9 @@ def test_every_field_takes_its_default_and_is_documented():
 
 
 def test_the_later_level_wins_and_is_named():
-    found = resolve([("options", {"seed": 1, "attempts": 5}), ("config", {"seed": 2}), ("robot", {"seed": 3})])
+    found = resolve(
+        [("options", {"seed": 1, "attempts": 5}), ("config", {"seed": 2}), ("robot", {"seed": 3})]
+    )
     assert found["seed"] == (3, "robot")
     assert found["attempts"] == (5, "options")
 
@@ -40,7 +42,11 @@ def test_wrong_settings_say_what_is_wrong(fields, told):
 def test_a_config_is_sparse_and_merges():
     config = rl.RunConfig(temperature=0.1, seed=None, max_tools=None)
     assert dict(config) == {"temperature": 0.1, "max_tools": None}
-    assert dict(config.merge({"seed": 3}, temperature=0.5)) == {"temperature": 0.5, "seed": 3, "max_tools": None}
+    assert dict(config.merge({"seed": 3}, temperature=0.5)) == {
+        "temperature": 0.5,
+        "seed": 3,
+        "max_tools": None,
+    }
     assert rl.RunConfig.of(config) is config
     with pytest.raises(rl.ConfigurationError, match="RunConfig or a dict"):
         rl.RunConfig.of(3)

@@ -27,16 +27,28 @@ from robotlab_nb.core.views import (
 )
 
 texts = st.text(st.characters(codec=None), max_size=20)
-extras = st.none() | st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), min_size=1, max_size=2)
+extras = st.none() | st.dictionaries(
+    st.text(max_size=5), st.integers() | st.text(max_size=5), min_size=1, max_size=2
+)
 parts = st.one_of(
     st.builds(TextPart, texts, extras, st.booleans()),
     st.builds(ReasoningPart, texts, extras),
     st.builds(RefusalPart, texts),
     st.builds(ToolCallPart, texts, texts, texts, st.none() | texts, extras),
-    st.builds(ToolResultPart, texts, texts, texts, st.booleans(), st.none() | texts, st.none() | st.integers()),
+    st.builds(
+        ToolResultPart,
+        texts,
+        texts,
+        texts,
+        st.booleans(),
+        st.none() | texts,
+        st.none() | st.integers(),
+    ),
     st.builds(UnknownPart, st.dictionaries(st.text(max_size=4), st.integers(), max_size=2)),
 )
-messages = st.builds(Message, st.sampled_from(["system", "user", "assistant", "tool"]), st.lists(parts, max_size=4))
+messages = st.builds(
+    Message, st.sampled_from(["system", "user", "assistant", "tool"]), st.lists(parts, max_size=4)
+)
 
 
 @given(messages)
@@ -73,7 +85,15 @@ def test_a_part_of_an_unknown_kind_is_kept_whole():
     assert message.parts == (UnknownPart({"kind": "hologram", "depth": 3}),)
 
 
-@pytest.mark.parametrize("bad", [{"role": "user"}, {"parts": []}, {"role": "robot", "parts": []}, {"role": "user", "parts": [3]}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"role": "user"},
+        {"parts": []},
+        {"role": "robot", "parts": []},
+        {"role": "user", "parts": [3]},
+    ],
+)
 def test_bad_messages_say_what_is_wrong(bad):
     with pytest.raises(rl.InputError):
         Message.from_dict(bad)
@@ -106,7 +126,11 @@ def test_views_are_read_back_and_are_messages_again():
     written = [
         {"role": "user", "content": "hi"},
         {"type": "text", "role": "assistant", "content": "yo", "stop_reason": "stop"},
-        {"type": "tool_call", "role": "assistant", "tools": [{"id": "1", "name": "t", "arguments": {"x": 1}}]},
+        {
+            "type": "tool_call",
+            "role": "assistant",
+            "tools": [{"id": "1", "name": "t", "arguments": {"x": 1}}],
+        },
         {"type": "tool_result", "tool": {"id": "1", "name": "t"}, "content": {"error": "bad"}},
     ]
     read = [view_from_dict(w) for w in written]
@@ -122,7 +146,10 @@ def test_views_are_read_back_and_are_messages_again():
     [
         ({"type": "poem", "role": "user"}, "no message type 'poem'"),
         ({"type": "text", "role": "robot", "content": ""}, "no role 'robot'"),
-        ({"type": "text", "role": "user", "content": "", "stop_reason": "tired"}, "no stop reason 'tired'"),
+        (
+            {"type": "text", "role": "user", "content": "", "stop_reason": "tired"},
+            "no stop reason 'tired'",
+        ),
         ({"type": "tool_call", "role": "assistant"}, "lacks 'tools'"),
     ],
 )

@@ -26,7 +26,10 @@ def started(**more):
 def call(call_id, **usage):
     return [
         ("model_call.started", {"call_id": call_id, "round": 1, "model": "m"}),
-        ("model_call.completed", {"call_id": call_id, "stop_reason": "stop", "usage": {"calls": 1, **usage}}),
+        (
+            "model_call.completed",
+            {"call_id": call_id, "stop_reason": "stop", "usage": {"calls": 1, **usage}},
+        ),
     ]
 
 
@@ -35,7 +38,12 @@ def test_children_and_grandchildren_are_kept_apart_and_summed():
     for scope, cost in ((ROOT, 0.5), (CHILD, 0.25), (GRAND, None)):
         if scope is not ROOT:
             made.append(("run.started", scope, started(simulated=scope is GRAND)))
-        usage = {"input_tokens": 10, "output_tokens": 1, "cost_usd": cost, "cost_complete": cost is not None}
+        usage = {
+            "input_tokens": 10,
+            "output_tokens": 1,
+            "cost_usd": cost,
+            "cost_complete": cost is not None,
+        }
         made += [(t, scope, d) for t, d in call(scope.run_id + ".1", **usage)]
     for scope in (GRAND, CHILD, ROOT):
         made.append(("run.completed", scope, {"stop_reason": "stop"}))
@@ -44,7 +52,12 @@ def test_children_and_grandchildren_are_kept_apart_and_summed():
     assert list(state.children) == ["c"]
     assert list(state.children["c"].children) == ["g"]
     total = state.total_usage()
-    assert (total.input_tokens, total.cost_usd, total.cost_complete, total.calls) == (30, 0.75, False, 3)
+    assert (total.input_tokens, total.cost_usd, total.cost_complete, total.calls) == (
+        30,
+        0.75,
+        False,
+        3,
+    )
     assert state.usage.input_tokens == 10
     assert state.simulated
     assert state.status == "completed"
@@ -83,7 +96,9 @@ def test_event_types_belong_to_the_declared_families():
 
 
 def test_unknown_event_types_are_passed_over():
-    state = RunState.fold(events(("run.started", ROOT, started()), ("future.thing", ROOT, {"x": 1})))
+    state = RunState.fold(
+        events(("run.started", ROOT, started()), ("future.thing", ROOT, {"x": 1}))
+    )
     assert state.status == "running"
 
 

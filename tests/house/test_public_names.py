@@ -20,7 +20,8 @@ DependencyError Event GraphError InferenceError InputError MCPError Message Mode
 Network NetworkFailed NetworkResult NoAnswerChannel Request Robot RobotLabError RobotMessage
 RobotResult Run RunConfig RunInterrupted RunState RunWaiting Scope SimulatedModel Task TaskNotRun
 TaskResult TextMessage Tool ToolCallMessage ToolError ToolLoopError ToolMessage ToolNotFoundError
-ToolResultMessage UnknownKeyword Usage UserMessage build create_network current_run engine names
+ToolResultMessage UnknownKeyword Usage UserMessage build create_network current_run
+enable_nested_loops engine names
 options runs shutdown stop_all testing tool
 """.split()
 
@@ -81,7 +82,8 @@ net.task("t", lambda message: message)
 net.validate()
 after = (asyncio.Task, asyncio.run, asyncio.new_event_loop, logging.root.level,
          list(logging.root.handlers), threading.active_count())
-print(json.dumps({"same": before == after, "loaded": sorted({m.partition(".")[0] for m in sys.modules})}))
+loaded = sorted({m.partition(".")[0] for m in sys.modules})
+print(json.dumps({"same": before == after, "loaded": loaded}))
 """
     )
     assert told["same"]

@@ -133,5 +133,3 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in Path(str(item.fspath)).parents:
             item.add_marker(pytest.mark.kernel)
-
-

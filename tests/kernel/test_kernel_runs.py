@@ -14,14 +14,14 @@ def lookup(word: str) -> str:
     "Look a word up."
     print("looking up", word)
     return word.upper()
-bot = rl.build("bot", model=rl.SimulatedModel([("lookup", {"word": "cat"}), "done"]), tools=[lookup])
+steps = [("lookup", {"word": "cat"}), "done"]
+bot = rl.build("bot", model=rl.SimulatedModel(steps), tools=[lookup])
 """
 
 
 def server_bot(server: ModelServer, *, name: str = "far", tools: str = "[]") -> str:
-    return (
-        f"{name} = rl.build({name!r}, model='openai/m', api_base={server.base_url!r}, tools={tools})"
-    )
+    where = f"model='openai/m', api_base={server.base_url!r}"
+    return f"{name} = rl.build({name!r}, {where}, tools={tools})"
 
 
 def test_kernel_sync_async_repeat(kernel):
@@ -46,7 +46,9 @@ def test_kernel_sync_async_repeat(kernel):
 def test_run_all_answers_every_queued_cell_in_order(kernel):
     kernel.run(SETUP)
     cells = [
-        kernel.submit("a = str(rl.build('s', model=rl.SimulatedModel(['one'], delay=0.5)).run('x')); a"),
+        kernel.submit(
+            "a = str(rl.build('s', model=rl.SimulatedModel(['one'], delay=0.5)).run('x')); a"
+        ),
         kernel.submit("b = str(bot.run('x')) + a; b"),
         kernel.submit("c = str(await bot.arun('x')) + b; c"),
         kernel.submit("c + '!'"),
@@ -58,7 +60,8 @@ def test_run_all_answers_every_queued_cell_in_order(kernel):
 
 
 @pytest.mark.parametrize(
-    "call", ["far.run('x')", "await far.arun('x')", "far.start('x').result()", "list(far.stream('x'))"]
+    "call",
+    ["far.run('x')", "await far.arun('x')", "far.start('x').result()", "list(far.stream('x'))"],
 )
 def test_interrupt_matrix_model_call(kernel, call):
     """Stop during a model call: the connection is closed within 2 s and nothing more is asked."""
@@ -101,7 +104,7 @@ def test_interrupt_matrix_tool_call(kernel):
             assert time.monotonic() - stopped < 2.5
             assert cell.status == "error"
             state = kernel.run(
-                "run = far.messages; [(m.role, len(m.tool_calls), len(m.tool_results)) for m in run]"
+                "[(m.role, len(m.tool_calls), len(m.tool_results)) for m in far.messages]"
             )
             assert state.text == "[('user', 0, 0), ('assistant', 1, 0), ('tool', 0, 1)]"
         kernel.drain(5)
@@ -147,7 +150,8 @@ def test_a_tools_print_lands_in_its_own_cell(kernel):
     kernel.run(
         SETUP + "def late(word: str) -> str:\n    'Look up.'\n    time.sleep(1.0)\n"
         "    print('printed by', word)\n    return word\n"
-        "two = rl.build('two', model=rl.SimulatedModel([('late', {'word': 'w'}), 'ok']), tools=[late])"
+        "steps = [('late', {'word': 'w'}), 'ok']\n"
+        "two = rl.build('two', model=rl.SimulatedModel(steps), tools=[late])"
     )
     first = kernel.run("r = two.start('x')")
     second = kernel.run("print('second'); time.sleep(2)")

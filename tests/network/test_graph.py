@@ -17,7 +17,10 @@ from robotlab_nb.network.stepping import SETTLED, Happening, States, advance
     ("nodes", "told"),
     [
         ([Node("a", ("c",)), Node("b", ("a",)), Node("c", ("b",))], "a cycle: a → b → c → a"),
-        ([Node("a"), Node("b", ("aa",))], "'b' depends on 'aa', which is not there. Did you mean 'a'"),
+        (
+            [Node("a"), Node("b", ("aa",))],
+            "'b' depends on 'aa', which is not there. Did you mean 'a'",
+        ),
         ([Node("a", ("a",))], "'a' depends on itself"),
         ([Node("a"), Node("a")], "'a' is there twice"),
         ([Node("a", fallback="b"), Node("b", ("a",), optional=True)], "a fallback= and no route="),
@@ -40,7 +43,7 @@ def test_all_faults_are_listed_together():
 
 
 def run(graph, endings, *, seed=0, routes=None):
-    """Drive ``advance`` with tasks that end in random order; the order of starts and all statuses."""
+    """Drive ``advance`` with tasks that end in random order; starts in order, and all statuses."""
     rng = random.Random(seed)
     states = States.begin(graph)
     running, started = [], []
@@ -68,7 +71,9 @@ def networks(draw):
     names = [f"t{i}" for i in range(count)]
     nodes, endings, routes = [], {}, {}
     for i, name in enumerate(names):
-        deps = tuple(draw(st.lists(st.sampled_from(names[:i]), unique=True, max_size=3))) if i else ()
+        deps = (
+            tuple(draw(st.lists(st.sampled_from(names[:i]), unique=True, max_size=3))) if i else ()
+        )
         optional = draw(st.booleans()) and i > 0
         router = draw(st.booleans())
         policy = draw(st.sampled_from(["block", "continue"]))
@@ -84,7 +89,7 @@ def networks(draw):
 
 
 def reference(graph, endings, routes):
-    """What each task's status must be, worked out in topological order with no scheduling at all."""
+    """What each task's status must be, worked out in topological order with no scheduling."""
     status: dict[str, str] = {}
     activated: set[str] = set()
     names = list(graph.nodes)
@@ -94,9 +99,9 @@ def reference(graph, endings, routes):
             node = graph.nodes[name]
             if name in status or any(d not in status for d in node.depends_on):
                 continue
-            if node.optional and any(r not in status for r in graph.activators[name]):
-                if name not in activated:
-                    continue
+            undecided = node.optional and any(r not in status for r in graph.activators[name])
+            if undecided and name not in activated:
+                continue
             told = [status[d] for d in node.depends_on]
             blocks = any(
                 s == "blocked" or (s == "failed" and graph.nodes[d].on_failure == "block")
@@ -104,7 +109,9 @@ def reference(graph, endings, routes):
             )
             if blocks:
                 status[name] = "blocked"
-            elif (told and all(s == "skipped" for s in told)) or (node.optional and name not in activated):
+            elif (told and all(s == "skipped" for s in told)) or (
+                node.optional and name not in activated
+            ):
                 status[name] = "skipped"
             else:
                 status[name] = endings[name]
@@ -186,7 +193,9 @@ def test_a_chain_of_five_thousand_and_a_fan_of_ten_thousand_step_without_recursi
     chain = [Node("t0")] + [Node(f"t{i}", (f"t{i - 1}",)) for i in range(1, 5000)]
     _, status = run(compile_graph(chain), {"t0": "failed"})
     assert set(list(status.values())[1:]) == {"blocked"}
-    fan = [Node(f"t{i}") for i in range(10_000)] + [Node("all", tuple(f"t{i}" for i in range(10_000)))]
+    fan = [Node(f"t{i}") for i in range(10_000)] + [
+        Node("all", tuple(f"t{i}" for i in range(10_000)))
+    ]
     started, _ = run(compile_graph(fan), {})
     assert started[-1] == "all"
     assert len(started) == 10_001

@@ -123,7 +123,11 @@ def test_a_refusal_is_an_answer_and_a_content_filter_is_told():
     with ModelServer([Reply.refusal("I will not."), Reply.content_filter()]) as server:
         robot = bot(server)
         refused = robot.run("hi")
-        assert (refused.stop_reason, refused.status, refused.text) == ("refused", "completed", "I will not.")
+        assert (refused.stop_reason, refused.status, refused.text) == (
+            "refused",
+            "completed",
+            "I will not.",
+        )
         filtered = robot.run("hi")
         assert filtered.stop_reason == "content_filter"
         assert len(server.requests) == 2
@@ -137,7 +141,9 @@ def test_costs_are_summed_over_all_calls_and_unknown_is_not_zero():
     usage = {"prompt_tokens": 1000, "completion_tokens": 100}
     replies = [Reply.tool_call("add", {"a": 1, "b": 2}, usage=usage), Reply.text("3", usage=usage)]
     with ModelServer(replies) as server:
-        known = rl.build("b", model="openai/gpt-4o-mini", api_base=server.base_url, api_key="k", tools=[add])
+        known = rl.build(
+            "b", model="openai/gpt-4o-mini", api_base=server.base_url, api_key="k", tools=[add]
+        )
         result = known.run("hi")
     assert (result.input_tokens, result.output_tokens) == (2000, 200)
     rows = result.frames.model_calls
@@ -150,7 +156,11 @@ def test_costs_are_summed_over_all_calls_and_unknown_is_not_zero():
 
 
 def test_a_billed_failure_leaves_the_total_incomplete():
-    with ModelServer([Reply.text("half an answer that is long", cut_after=500), Reply.text("whole")]) as server:
-        model = rl.build("b", model="openai/gpt-4o-mini", api_base=server.base_url, api_key="k", config=FAST)
+    with ModelServer(
+        [Reply.text("half an answer that is long", cut_after=500), Reply.text("whole")]
+    ) as server:
+        model = rl.build(
+            "b", model="openai/gpt-4o-mini", api_base=server.base_url, api_key="k", config=FAST
+        )
         result = asyncio.run(model.arun("hi", on_content=lambda text: None))
     assert not result.usage.cost_complete

@@ -64,16 +64,10 @@ class Cut(rl.Model):
         yield rl.Chunk("stop", "tool" if any(not isinstance(i, str) for i in step) else "stop")
 
 
-steps = st.lists(
-    st.lists(
-        st.one_of(
-            st.sampled_from(["some ", "words "]),
-            st.tuples(st.sampled_from(["quick", "fails", "hangs", "ahangs", "nonesuch"]), st.sampled_from(["{}", '{"x": 1}', "", "{"])),
-        ),
-        min_size=1, max_size=3,
-    ),
-    max_size=3,
-)  # fmt: skip
+tool_names = st.sampled_from(["quick", "fails", "hangs", "ahangs", "nonesuch"])
+written = st.sampled_from(["{}", '{"x": 1}', "", "{"])
+pieces = st.one_of(st.sampled_from(["some ", "words "]), st.tuples(tool_names, written))
+steps = st.lists(st.lists(pieces, min_size=1, max_size=3), max_size=3)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -203,4 +197,6 @@ def test_emitting_from_many_threads_under_a_fast_switch_keeps_the_record_whole()
         sys.setswitchinterval(before)
     assert [e.seq for e in result.events] == list(range(len(result.events)))
     assert RunState.fold(result.events) == result.state
-    assert [r.content_text for r in model.requests[1].messages[-1].tool_results] == [str(n) for n in range(40)]
+    assert [r.content_text for r in model.requests[1].messages[-1].tool_results] == [
+        str(n) for n in range(40)
+    ]

