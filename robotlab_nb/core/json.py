@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 if TYPE_CHECKING:
@@ -10,7 +11,8 @@ if TYPE_CHECKING:
 __all__ = ["JSON", "canonical"]
 
 JSON: TypeAlias = Union[bool, int, float, str, "Sequence[JSON]", "Mapping[str, JSON]", None]
-JSONDict: TypeAlias = "Mapping[str, Any]"
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def canonical(value: Any) -> bytes:
@@ -23,6 +25,4 @@ def canonical(value: Any) -> bytes:
     >>> canonical({"b": 1, "a": [True, None]})
     b'{"a":[true,null],"b":1}'
     """
-    import json
-
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return _encode(value).encode("ascii")

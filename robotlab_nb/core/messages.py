@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from .errors import InputError
@@ -245,9 +246,17 @@ class Message(Pictured):
     def id(self) -> str:
         """Hexadecimal SHA-256 of role and parts: equal content, equal id."""
         if self._id is None:
-            content = canonical([self.role, [p.content() for p in self.parts]])
-            self._id = hashlib.sha256(content).hexdigest()
+            self._id = hashlib.sha256(self._canonical()).hexdigest()
         return self._id
+
+    def _canonical(self) -> bytes:
+        if len(self.parts) == 1:
+            part = self.parts[0]
+            if type(part) is TextPart and not part.opaque and not part.cut:
+                # What ``canonical`` gives for the commonest message, without its encoder.
+                text = encode_basestring_ascii(part.text)
+                return f'["{self.role}",[{{"kind":"text","text":{text}}}]]'.encode("ascii")
+        return canonical([self.role, [p.content() for p in self.parts]])
 
     @property
     def text(self) -> str:

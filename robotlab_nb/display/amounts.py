@@ -33,7 +33,8 @@ def count(number: object, noun: str) -> str:
     """
     if not isinstance(number, int):
         return f"{noun}s{_GAP}unknown"
-    return f"{number:,}{_GAP}{noun}{'' if number == 1 else 's'}"
+    words = noun.replace(" ", _GAP)
+    return f"{number:,}{_GAP}{words}{'' if number == 1 else 's'}"
 
 
 def tokens(usage: Usage) -> str:

@@ -72,6 +72,8 @@ def _block(block: Block) -> str:
             note = f" · {inert(block.note)}" if block.note else ""
             right = f" · {_line(block.right)}" if block.right else ""
             return f"{_line(block.title)}{note}{right}\n\n{_blocks(block.blocks)}"
+        case Image() if not block.rows:
+            return inert(block.alt)
         case Image():
             rows = (" · ".join(filter(None, map(_flat, row))) for row in block.rows)
             return "\n".join(f"- {row}" for row in rows)

@@ -8,7 +8,21 @@ from __future__ import annotations
 
 from .columns import COLUMNS, fit, pad, width, wrap
 from .escape import cut, one_line, plain
-from .parts import Bit, Block, Fields, Fold, Head, Image, Line, Para, Picture, Pre, Prose, Quote, Table
+from .parts import (
+    Bit,
+    Block,
+    Fields,
+    Fold,
+    Head,
+    Image,
+    Line,
+    Para,
+    Picture,
+    Pre,
+    Prose,
+    Quote,
+    Table,
+)
 
 __all__ = ["LINES", "write"]
 
@@ -154,6 +168,8 @@ def _table(table: Table, columns: int) -> list[str]:
 
 def _outline(image: Image, columns: int) -> list[str]:
     """The rows that stand for a drawing: columns without names, the last one as wide as it gets."""
+    if not image.rows:
+        return _wrapped(plain(image.alt), columns, 4)
     rows = [[*(fit(_flat(cell), _CELL) for cell in row[:-1]), _flat(row[-1])] for row in image.rows]
     spaces = [max(map(width, cells)) for cells in zip(*(row[:-1] for row in rows), strict=False)]
     return [

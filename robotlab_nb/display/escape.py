@@ -159,7 +159,7 @@ def clip(value: object, limit: int) -> str:
 
 
 def one_line(value: object, limit: int) -> str:
-    r"""A text on one line: runs of white space become a space, an ellipsis ends what was cut.
+    r"""A text on one line: white space becomes a space, an ellipsis ends what was cut, at a word.
 
     Examples
     --------
@@ -169,7 +169,9 @@ def one_line(value: object, limit: int) -> str:
     text = _text(value)
     shown = " ".join(plain(text[: limit * 4]).split())
     if len(shown) > limit or len(text) > limit * 4:
-        return shown[: limit - 1].rstrip() + "…"
+        head = shown[: limit - 1]
+        word = head.rfind(" ") if shown[limit - 1 : limit] != " " else len(head)
+        return head[: word if word > limit * 2 // 3 else len(head)].rstrip() + "…"
     return shown
 
 

@@ -7,21 +7,22 @@ One SVG string that follows the theme of the page it is shown on. Coordinates co
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .amounts import dollars, seconds
 from .as_html import image as image_html
 from .escape import one_line
-from .graph_layout import GAP_X, HEIGHT, WIDTH, layout, phases
+from .graph_layout import HEIGHT, WIDTH, layout, phases
 from .network_facts import EdgeFacts, facts_of
 from .parts import Image
 from .states import state_of
-from .svg_parts import PAD, document, icon, legend, mark, number, shortened, text, wide
+from .svg_parts import PAD, chip, document, icon, legend, mark, number, shortened, text, wide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .graph_layout import Layout, Point
+    from .graph_engines import Point
+    from .graph_layout import Layout
     from .network_facts import NetworkFacts, TaskFacts
     from .parts import Line
 
@@ -31,9 +32,9 @@ __all__ = ["MOST_BOXES", "draw", "img", "svg", "told"]
 MOST_BOXES = 150
 _MOST_PHASES = 12
 #: Where words start in a box, and how much room they have.
-_LEFT, _ROOM = 27, WIDTH - 27 - 7
+_LEFT, _ROOM = 27, WIDTH - 27 - 5
 #: Less room than this holds no name.
-_LEAST = 24
+_LEAST = 36
 _FAINT = frozenset({"pending", "blocked", "skipped", "halted"})
 
 
@@ -103,21 +104,18 @@ def draw(
     -------
     Image
     """
-    if len(facts.tasks) > MOST_BOXES:
-        body, width, height, entries = _by_phase(facts, renderer)
-    else:
-        body, width, height, entries = _by_task(facts, renderer)
-    below = ""
+    many = len(facts.tasks) > MOST_BOXES
+    body, width, height, entries = (_by_phase if many else _by_task)(facts, renderer)
+    below, bottom = "", height + 2 * PAD
     if entries or facts.simulated:
         line = height + PAD + 24
         below, end = legend(line, entries)
         if facts.simulated:
-            start = end + 20 if entries else PAD
-            below += _chip(start, line, "simulated")
-            end = start + wide("simulated") + 12
-        width, height = max(width, end + PAD), height + 32
+            framed, end = chip(end + 20 if entries else PAD, line, "simulated")
+            below += framed
+        width, bottom = max(width, end + PAD), line + 14
     name, words = one_line(facts.name, 80), told(facts)
-    whole = document(width, height + 2 * PAD, f"Network {name}", words, body + below)
+    whole = document(width, bottom, f"Network {name}", words, body + below)
     return Image(whole, words, width, rows)
 
 
@@ -161,37 +159,40 @@ def _remarkable(tasks: Sequence[TaskFacts], most: int = 50) -> str:
     return "; ".join(map(_task_told, found[:most])) + more + "." if found else ""
 
 
+class _Drawn(NamedTuple):
+    """SVG, the size it takes, and what the legend explains; pixels."""
+
+    body: str
+    width: float
+    height: float
+    entries: list[tuple[str, str]]
+
+
 # -- a box for each task -------------------------------------------------------------------
 
 
-def _by_task(
-    facts: NetworkFacts, renderer: str
-) -> tuple[str, float, float, list[tuple[str, str]]]:
+def _by_task(facts: NetworkFacts, renderer: str) -> _Drawn:
     pairs = [(edge.source, edge.target) for edge in facts.edges]
     placed = layout(len(facts.tasks), pairs, renderer=renderer)
     edges = {(edge.source, edge.target): edge for edge in facts.edges}
     drawn = _edges(placed, edges)
     drawn += "".join(
-        _box(task, x + PAD, y + PAD)
-        for task, (x, y) in zip(facts.tasks, placed.boxes, strict=True)
+        _box(task, x + PAD, y + PAD) for task, (x, y) in zip(facts.tasks, placed.boxes, strict=True)
     )
     shown = [edges[route.source, route.target] for route in placed.routes]
     entries = _meanings(shown, live=facts.live, declared=not facts.status)
-    return drawn, placed.width + 2 * PAD, placed.height, entries
+    return _Drawn(drawn, placed.width + 2 * PAD, placed.height, entries)
 
 
 def _box(task: TaskFacts, x: float, y: float) -> str:
     state = state_of(task.status) if task.status else None
     faint = task.status in _FAINT
     hue = state.hue[1:] if state else ""
-    look = f'class="b{hue} s{hue}" stroke-width="1.6"' if hue else f'class="p {"o" if faint else "d"}"'
-    frame = f'width="{WIDTH}" height="{HEIGHT}" rx="6"'
-    out = []
-    if task.kind == "network":  # a second sheet behind
-        out.append(f'<rect class="p {"o" if faint else "d"}" x="{number(x + 4)}" y="{number(y + 4)}" {frame}/>')
+    plain = "p o" if faint else "p d"
+    out = [_sheet(x + 4, y + 4, plain)] if task.kind == "network" else []
     name = shortened(task.name, _ROOM, 13, bold=True)
     out += [
-        f'<rect {look} x="{number(x)}" y="{number(y)}" {frame}/>',
+        _sheet(x, y, plain, hue),
         mark(task.lane, x + 11, y + 9.5),
         text(x + _LEFT, y + 19, name, "b" if faint else "n b"),
     ]
@@ -205,6 +206,13 @@ def _box(task: TaskFacts, x: float, y: float) -> str:
     out.append(text(x + _LEFT, y + 36, state.word, colour, after=after))
     out.append(text(x + _LEFT, y + 51, shortened(_figures(task), _ROOM)))
     return "".join(out)
+
+
+def _sheet(x: float, y: float, plain: str, hue: str = "", height: float = HEIGHT) -> str:
+    """A box, in the colour of what a person should look at."""
+    look = f'class="b{hue} s{hue}" stroke-width="1.6"' if hue else f'class="{plain}"'
+    size = f'width="{WIDTH}" height="{number(height)}" rx="6"'
+    return f'<rect {look} x="{number(x)}" y="{number(y)}" {size}/>'
 
 
 def _beside(task: TaskFacts, word: str) -> str:
@@ -251,9 +259,7 @@ def _figures(task: TaskFacts) -> str:
 # -- many tasks, by phase ------------------------------------------------------------------
 
 
-def _by_phase(
-    facts: NetworkFacts, renderer: str
-) -> tuple[str, float, float, list[tuple[str, str]]]:
+def _by_phase(facts: NetworkFacts, renderer: str) -> _Drawn:
     pairs = [(edge.source, edge.target) for edge in facts.edges]
     groups = phases(len(facts.tasks), pairs, _MOST_PHASES)
     counts = [
@@ -264,16 +270,14 @@ def _by_phase(
     chain = [(n, n + 1) for n in range(len(groups) - 1)]
     placed = layout(len(groups), chain, renderer=renderer, height=height)
     begun = [any(facts.tasks[p].started_s is not None for p in places) for *_, places in groups]
-    edges = {
-        (a, b): EdgeFacts(a, b, passed=not facts.status or begun[b]) for a, b in chain
-    }
+    edges = {(a, b): EdgeFacts(a, b, passed=not facts.status or begun[b]) for a, b in chain}
     drawn = [_edges(placed, edges)]
     for (first, last, places), found, (x, y) in zip(groups, counts, placed.boxes, strict=True):
         name = f"phase {first + 1}" if first == last else f"phases {first + 1}–{last + 1}"
         drawn.append(_phase(name, len(places), found, x + PAD, y + PAD, height))
     entries = [("", f"{len(facts.tasks):,} tasks: more than {MOST_BOXES} are drawn by phase")]
     entries += _meanings(list(edges.values()), live=facts.live, declared=not facts.status)
-    return "".join(drawn), placed.width + 2 * PAD, placed.height, entries
+    return _Drawn("".join(drawn), placed.width + 2 * PAD, placed.height, entries)
 
 
 def _phase(
@@ -281,9 +285,8 @@ def _phase(
 ) -> str:
     hues = {state_of(status).hue[1:] for status in found} - {""}
     hue = next((each for each in "wfr" if each in hues), "")
-    look = f'class="b{hue} s{hue}" stroke-width="1.6"' if hue else 'class="p d"'
     out = [
-        f'<rect {look} x="{number(x)}" y="{number(y)}" width="{WIDTH}" height="{number(height)}" rx="6"/>',
+        _sheet(x, y, "p d", hue, height),
         text(x + 11, y + 19, name, "n b"),
         text(x + 11, y + 35, f"{count:,} task{'' if count == 1 else 's'}"),
     ]
@@ -308,14 +311,12 @@ def _edges(placed: Layout, edges: Mapping[tuple[int, int], EdgeFacts]) -> str:
         lines[edge.passed, edge.optional].append(_curve(route.points))
         x, y = route.points[-1]
         heads[edge.passed][f"M{number(x + PAD)} {number(y + PAD)}l-7-3.5v7z"] = None
-    out = [
-        f'<path class="{"w z" if passed else "v d"}{" q" if optional else ""}" d="{"".join(drawn)}"/>'
-        for (passed, optional), drawn in sorted(lines.items())
-    ]
-    out += [
-        f'<path class="{"x" if passed else "h"}" d="{"".join(drawn)}"/>'
-        for passed, drawn in sorted(heads.items())
-    ]
+    out = []
+    for (passed, optional), drawn in sorted(lines.items()):
+        look = ("w z" if passed else "v d") + (" q" if optional else "")
+        out.append(f'<path class="{look}" d="{"".join(drawn)}"/>')
+    for passed, tips in sorted(heads.items()):
+        out.append(f'<path class="{"x" if passed else "h"}" d="{"".join(tips)}"/>')
     return "".join(out)
 
 
@@ -333,9 +334,7 @@ def _curve(points: Sequence[Point]) -> str:
     return "".join(out)
 
 
-def _meanings(
-    edges: Iterable[EdgeFacts], *, live: bool, declared: bool
-) -> list[tuple[str, str]]:
+def _meanings(edges: Iterable[EdgeFacts], *, live: bool, declared: bool) -> list[tuple[str, str]]:
     """The legend's lines: of what is in the picture, and only that."""
     kinds = {(edge.passed, edge.optional) for edge in edges}
     out = []
@@ -346,10 +345,3 @@ def _meanings(
     if not declared and any(not passed for passed, _ in kinds):
         out.append(('<path class="v d" d="M0 0h22"/>', "not yet passed" if live else "not passed"))
     return out
-
-
-def _chip(x: float, y: float, word: str) -> str:
-    size = f'width="{number(wide(word) + 12)}" height="17" rx="4"'
-    return f'<rect class="p d" x="{number(x)}" y="{number(y - 8.5)}" {size}/>' + text(
-        x + 6, y + 4, word
-    )

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..core.usage import Usage
 from .lanes import lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..core.state import RunState, TaskState
+    from ..core.state import ModelCall, RunState, TaskState, ToolCall
+    from ..core.usage import Usage
     from .lanes import Lane
 
 __all__ = ["EdgeFacts", "NetworkFacts", "TaskFacts", "facts_of"]
@@ -28,6 +28,8 @@ _WORKED = frozenset({"running", "waiting", "completed", "failed", "interrupted"}
 #: Of many tasks that one waits for, so many are named.
 _NAMED = 3
 _OPEN = frozenset({"pending", "running", "waiting"})
+#: Seconds: what has run for less has just started; events tell no more than that.
+_BEGUN = 0.05
 #: statuses of a run that may still change
 LIVE = frozenset({"pending", "running", "waiting"})
 
@@ -193,12 +195,12 @@ def _happened(state: RunState, latest: float) -> NetworkFacts:
         began = _number(task.started_s)
         worked = _number(task.duration_s)
         if worked is None and began is not None and _text(task.status) in _OPEN:
-            worked = max(latest - began, 0.0)
+            worked = latest - began if latest - began >= _BEGUN else None
         found.append(
             replace(
                 told,
                 status=_text(task.status),
-                note=_note(told, task, statuses),
+                note=_note(told, task, statuses, worked),
                 started_s=None if began is None else max(began - start, 0.0),
                 waited_s=_number(task.waited_s),
                 worked_s=worked,
@@ -225,15 +227,18 @@ def _latest(thing: Any, state: RunState, now: float | None) -> float:
         return ended
     events = getattr(thing, "events", None)
     event = _number(events[-1].elapsed) if events else None
-    return max(now or 0.0, event or 0.0, *map(_last, state.walk()))
+    tasks = [
+        (_number(task.started_s) or 0.0) + (_number(task.duration_s) or 0.0)
+        for task in list(state.tasks.values())
+    ]
+    return max(now or 0.0, event or 0.0, *tasks, *map(_last, state.walk()))
 
 
 def _last(run: RunState) -> float:
     """When a run is known to have done something last."""
-    calls = [*list(run.model_calls.values()), *list(run.tool_calls.values())]
-    ends = [
-        (_number(call.started_s) or 0.0) + (_number(call.duration_s) or 0.0) for call in calls
-    ]
+    calls: list[ModelCall | ToolCall] = list(run.model_calls.values())
+    calls += run.tool_calls.values()
+    ends = [(_number(call.started_s) or 0.0) + (_number(call.duration_s) or 0.0) for call in calls]
     moments = [_number(moment) or 0.0 for moment in list(run.message_times.values())]
     return max(_number(run.ended_s) or 0.0, _number(run.started_s) or 0.0, *ends, *moments)
 
@@ -254,16 +259,23 @@ def _told(name: object, declared: Any) -> TaskFacts:
     )
 
 
-def _note(told: TaskFacts, task: TaskState, statuses: Mapping[str, str]) -> str:
+def _note(
+    told: TaskFacts, task: TaskState, statuses: Mapping[str, str], worked: float | None
+) -> str:
+    """Why a task stands so, or what it waits for."""
     if task.reason:
         return _text(task.reason)
+    if task.status == "running" and worked is None:
+        return "just started"
     if task.status != "pending":
         return ""
     needed = [name for name in told.depends_on if statuses.get(name) in _OPEN]
     if needed:
         more = f" and {len(needed) - _NAMED:,} more" if len(needed) > _NAMED + 1 else ""
         return f"needs {', '.join(needed[: _NAMED if more else None])}{more}"
-    return "if a route names it" if told.optional and not told.conditional else ""
+    if told.optional and not told.conditional:
+        return "if a route names it"
+    return "waits for a free slot"
 
 
 def _laned(tasks: Sequence[TaskFacts]) -> tuple[TaskFacts, ...]:

@@ -29,7 +29,11 @@ _DRAWERS: dict[str, tuple[str, str]] = {
     "ToolManifest": ("tool_card", "tools"),
     "Message": ("transcript", "message"),
     "RobotResult": ("result_card", "result"),
-    "Run": ("result_card", "run"),
+    "Run": ("network_card", "run"),
+    "Network": ("network_card", "network"),
+    "NetworkResult": ("network_card", "result"),
+    "Task": ("task_card", "task"),
+    "TaskResult": ("task_card", "result"),
     "RobotLabError": ("error_card", "error"),
 }
 _MOST_BYTES = 2_000_000

@@ -16,7 +16,18 @@ from .escape import attr, one_line
 if TYPE_CHECKING:
     from .lanes import Lane
 
-__all__ = ["PAD", "document", "icon", "legend", "mark", "number", "shortened", "text", "wide"]
+__all__ = [
+    "PAD",
+    "chip",
+    "document",
+    "icon",
+    "legend",
+    "mark",
+    "number",
+    "shortened",
+    "text",
+    "wide",
+]
 
 #: Around every picture, in pixels.
 PAD = 16
@@ -93,7 +104,7 @@ _OTHER = ("M6 6h.1", "")
 
 #: characters -> their width in parts of the type's size, in the broader of common typefaces
 _WIDTHS = {"jlIi.,:;'|!()[]{}-·ftr \u00a0": 0.35, "csvxyzkJ": 0.52, "mwMWœ@%&…—": 0.9}
-_BOLD = 1.06
+_BOLD = 1.12
 
 
 def document(width: float, height: float, title: str, told: str, body: str) -> str:
@@ -137,7 +148,9 @@ def number(value: float) -> str:
 def text(
     x: float, y: float, words: str, classes: str = "", *, anchor: str = "", after: str = ""
 ) -> str:
-    """One line of words, escaped; `after` follows in the quiet colour."""
+    """One line of words, escaped; `after` follows in the quiet colour. Nothing for no words."""
+    if not words:
+        return ""
     kind = f' class="{classes}"' if classes else ""
     where = f' text-anchor="{anchor}"' if anchor else ""
     rest = f'<tspan class="x">{attr(after)}</tspan>' if after else ""
@@ -195,6 +208,14 @@ def legend(y: float, entries: list[tuple[str, str]], x: float = PAD) -> tuple[st
     return "".join(drawn), x - 20
 
 
+def chip(x: float, y: float, word: str) -> tuple[str, float]:
+    """A word in a small frame whose middle is at y; gives the SVG, and where it ends."""
+    end = x + wide(word) + 12
+    size = f'width="{number(end - x)}" height="17" rx="4"'
+    frame = f'<rect class="p d" x="{number(x)}" y="{number(y - 8.5)}" {size}/>'
+    return frame + text(x + 6, y + 4, word), end
+
+
 def wide(words: str, size: float = 11, *, bold: bool = False) -> float:
     """About how many pixels words take, rather too many than too few.
 
@@ -212,7 +233,7 @@ def shortened(words: object, room: float, size: float = 11, *, bold: bool = Fals
     Examples
     --------
     >>> shortened("classify", 100), shortened("classify the whole message", 60)
-    ('classify', 'classify…')
+    ('classify', 'classify t…')
     """
     line = one_line(words, 200)
     ems = room / (size * (_BOLD if bold else 1.0))

@@ -13,7 +13,7 @@ from .amounts import seconds
 from .escape import one_line
 from .parts import Image
 from .states import state_of
-from .svg_parts import PAD, document, icon, legend, mark, number, shortened, text, wide
+from .svg_parts import PAD, chip, document, icon, legend, mark, number, shortened, text
 
 if TYPE_CHECKING:
     from .network_facts import NetworkFacts, TaskFacts
@@ -45,12 +45,11 @@ def timeline(facts: NetworkFacts) -> Image | None:
 
     Examples
     --------
+    >>> from robotlab_nb.display.network_facts import facts_of
     >>> from robotlab_nb.network.network import create_network
     >>> net = create_network("count")
     >>> task = net.task("first", lambda message: len(message))
-    >>> picture = timeline(__import__("robotlab_nb.display.network_facts").display
-    ...     .network_facts.facts_of(net.run("hello")))
-    >>> "first" in picture.alt
+    >>> "first completed" in timeline(facts_of(net.run("hello"))).alt
     True
     """
     began = [task for task in facts.tasks if task.started_s is not None]
@@ -70,7 +69,9 @@ def timeline(facts: NetworkFacts) -> Image | None:
     if left > 0:
         bottom += _ROW
         body.append(text(30, bottom - 8, f"… {left:,} more tasks"))
-    key, _ = legend(bottom + 20, _meanings(rows, facts, total), _START)
+    key, end = legend(bottom + 20, _meanings(rows, facts, total), _START)
+    if facts.simulated:
+        key += chip(end + 20, bottom + 20, "simulated")[0]
     name, words = one_line(facts.name, 80), told(facts)
     whole = document(_WIDTH, bottom + 38, f"Timeline of network {name}", words, "".join(body) + key)
     return Image(whole, words, _WIDTH)
@@ -84,13 +85,15 @@ def told(facts: NetworkFacts) -> str:
     facts : NetworkFacts
     """
     end = seconds(facts.elapsed_s) or "an unknown time"
-    began = sorted((t for t in facts.tasks if t.started_s is not None), key=lambda t: t.started_s or 0)
+    began = sorted(
+        (t for t in facts.tasks if t.started_s is not None), key=lambda t: t.started_s or 0
+    )
     words = []
     for task in began[:MOST_ROWS]:
         waited = task.waited_s if task.waited_s and task.waited_s > _SEEN else None
         words.append(
-            f"{one_line(task.name, 80)} {state_of(task.status).word}, from {seconds(task.started_s)}"
-            f" for {seconds(task.worked_s) or 'an unknown time'}"
+            f"{one_line(task.name, 80)} {state_of(task.status).word}, "
+            f"from {seconds(task.started_s)} for {seconds(task.worked_s) or 'an unknown time'}"
             + (f" after waiting {seconds(waited)}" if waited else "")
         )
     more = f"; and {len(began) - MOST_ROWS:,} more" if len(began) > MOST_ROWS else ""
@@ -160,10 +163,8 @@ def _grid(scale: _Scale, bottom: float) -> str:
 
 def _tick(moment: float, step: float) -> str:
     """A moment in the unit that suits the distance between two of them."""
-    if step < 1e-3:
-        return f"{moment * 1e6:.0f} µs"
     if step < 1:
-        return f"{moment * 1e3:.0f} ms" if moment < 0.9995 else f"{moment:.1f} s"
+        return f"{moment * 1e3:.3g} ms" if moment < 0.9995 else f"{moment:.1f} s"
     if step < 60:
         return f"{moment:.0f} s"
     return seconds(moment) or "" if moment else "0 s"
@@ -215,18 +216,16 @@ def _said(shape: str, hue: str, x: float, top: float, words: str, colour: str) -
     ]
 
 
-def _meanings(
-    rows: list[TaskFacts], facts: NetworkFacts, total: float
-) -> list[tuple[str, str]]:
+def _meanings(rows: list[TaskFacts], facts: NetworkFacts, total: float) -> list[tuple[str, str]]:
     out = [('<rect class="x" y="-5" width="22" height="10" rx="3"/>', "at work")]
     if any((task.waited_s or 0) > _SEEN for task in rows):
         dots = '<path class="z" stroke-width="2" stroke-dasharray="1.5 3.5" d="M1 0h21"/>'
         out.append((dots, "waiting for a free slot"))
     if any(task.status == "waiting" for task in rows):
-        dashed = '<rect class="bw sw" stroke-dasharray="3 2.5" y="-4.5" width="22" height="9" rx="3"/>'
+        dashed = (
+            '<rect class="bw sw" stroke-dasharray="3 2.5" y="-4.5" width="22" height="9" rx="3"/>'
+        )
         out.append((dashed, "waiting for a person"))
     if facts.live:
         out.append(('<path class="w sr" d="M11-6V6"/>', f"now, {seconds(total)}"))
-    if facts.simulated:
-        out.append(("", "simulated"))
     return out

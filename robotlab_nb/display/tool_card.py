@@ -14,8 +14,8 @@ from .parts import Fold, Head, Para, Picture, Pre, Table, code, dots, part, quie
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..tools.manifest import ToolManifest
     from ..tools.decorator import Tool
+    from ..tools.manifest import ToolManifest
     from .parts import Block
 
 __all__ = ["tool", "tools"]

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from ..core.messages import Message, Part, ToolResultPart
     from ..core.state import ToolCall
+    from .lanes import Lane
 
 __all__ = ["Beside", "counted", "message", "messages", "of_calls", "transcript"]
 
@@ -67,6 +68,8 @@ class Beside:
         Whether a call without a result may still get one.
     limit : int
         Characters of one message.
+    lane : Lane, optional
+        The mark of the robot that speaks; the first one where it is alone.
     """
 
     calls: Mapping[str, ToolCall] = field(default_factory=dict)
@@ -75,6 +78,7 @@ class Beside:
     answer: int | None = None
     running: bool = False
     limit: int = FOLD_LIMIT
+    lane: Lane | None = None
 
 
 def message(thing: Message) -> Picture:
@@ -177,7 +181,7 @@ class _Speaker:
         name: Line = (bold(_NAMES.get(thing.role, thing.role)),)
         kind, hue = ("person", "") if thing.role == "user" else ("plain", "")
         if thing.role == "assistant":
-            mark = lane(0)
+            mark = self.beside.lane or lane(0)
             name, kind, hue = lane_name(mark, one_line(self.robot, 80)), "rail", mark.hue
         head = Head(name, right=_when(self.beside.moments.get(position)))
         blocks: list[Block] = [head]

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Call"]
 
+#: stands in before the first attempt; nothing is added to it
+NOTHING = Assembler()
+
 
 class Call:
     """A call to a model: up to ``attempts`` requests within ``model_timeout`` seconds.
@@ -65,7 +68,7 @@ class Call:
         self.round = round_
         self.id = f"{run.id}.{round_}"
         self.attempt = 0
-        self.assembler = Assembler()
+        self.assembler: Assembler = NOTHING
         #: seconds from the call's start to the first piece of an answer
         self.first: float | None = None
         self.billed = False

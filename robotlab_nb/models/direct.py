@@ -164,7 +164,8 @@ class DirectModel(Model):
         if key:
             headers["Authorization"] = f"Bearer {key}"
         extra = self._proxied(pool, headers)
-        total = request.timeout
+        # To aiohttp no seconds mean no deadline.
+        total = None if request.timeout is None else max(request.timeout, 0.001)
         connect = _CONNECT if total is None else min(_CONNECT, total)
         return await pool.session.post(
             self._url,

@@ -6,6 +6,7 @@ answers, which have the shape of OpenAI's, are read as such. Knows no run, no pr
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError, ModelError, RobotLabError
@@ -15,7 +16,7 @@ from .openai_request import encode
 from .protocol import Model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
     from .protocol import Chunk, Request
 
@@ -105,9 +106,10 @@ class LiteLLMModel(Model):
         secrets = self._secrets()
         attempt = _Attempt(self, request, asyncio.get_running_loop().time(), secrets)
         try:
-            async for chunk in attempt.chunks():
-                attempt.started = True
-                yield chunk
+            async with aclosing(attempt.chunks()) as chunks:
+                async for chunk in chunks:
+                    attempt.started = True
+                    yield chunk
         except RobotLabError:
             raise
         except Exception as error:
@@ -164,7 +166,7 @@ class _Attempt:
         self._answer: Any = None
         self.started = False
 
-    async def chunks(self) -> AsyncIterator[Chunk]:
+    async def chunks(self) -> AsyncGenerator[Chunk, None]:
         import asyncio
 
         model, request = self._model, self._request

@@ -126,6 +126,22 @@ async def pool_for(user: Any) -> Pool:
     ----------
     user : object
         Who asks; the session stays open as long as one of its users has not been released.
+
+    Returns
+    -------
+    Pool
+        The same one for every user on this loop.
+
+    Examples
+    --------
+    >>> class User:
+    ...     pass
+    >>> async def visit(user):
+    ...     pool = await pool_for(user)
+    ...     same = pool is await pool_for(User())
+    ...     return same, pool.session.closed
+    >>> asyncio.run(visit(User()))
+    (True, False)
     """
     loop = asyncio.get_running_loop()
     pool = _pools.get(loop)
@@ -141,7 +157,13 @@ async def pool_for(user: Any) -> Pool:
 
 
 async def release(user: Any) -> None:
-    """Say that a user needs no connections now; close the sessions that nobody needs."""
+    """Say that a user needs no connections now; close the sessions that nobody needs.
+
+    Parameters
+    ----------
+    user : object
+        Whom :func:`pool_for` was asked for.
+    """
     here = asyncio.get_running_loop()
     for loop, pool in list(_pools.items()):
         pool.users.discard(user)

@@ -9,9 +9,11 @@ from ..core.errors import ConfigurationError, GraphError, InputError, near
 from ..core.keywords import strict_keywords
 from ..core.messages import Message
 from ..core.readings import Pictured
-from ..runtime.notebook import show_live
+from ..runtime.loop import loop_is_running
+from ..runtime.notebook import expect_viewer, show_live
 from ..runtime.run import Run
 from ..runtime.watch import Stream
+from ..tools.call import check_callable
 from . import drawing
 from .graph import Graph, compile_graph
 from .result import NetworkResult
@@ -237,6 +239,7 @@ class Network(Pictured):
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
         detached: bool = False,
+        blocking: bool = False,
     ) -> Run[NetworkResult]:
         """Check everything that can be checked before a request, and make the run."""
         graph = self.validate()
@@ -244,6 +247,7 @@ class Network(Pictured):
         for name, robot in self.robots.items():
             try:
                 robot.model.check()
+                check_callable(robot.tools, may_use_caller=not blocking and loop_is_running())
             except ConfigurationError as error:
                 error.message = f"task {name!r}: {error.message}"
                 raise
@@ -276,9 +280,9 @@ class Network(Pictured):
         detached: bool = False,
     ) -> Run[NetworkResult]:
         """Start a run and return at once. Parameters as for :meth:`run`."""
-        return self.prepare(
-            message, context=context, concurrency=concurrency, detached=detached
-        ).begin()
+        run = self.prepare(message, context=context, concurrency=concurrency, detached=detached)
+        expect_viewer(run)
+        return run.begin()
 
     @strict_keywords
     def run(
@@ -314,7 +318,7 @@ class Network(Pictured):
         KeyboardInterrupt
             When Stop was pressed.
         """
-        run = self.prepare(message, context=context, concurrency=concurrency)
+        run = self.prepare(message, context=context, concurrency=concurrency, blocking=True)
         run.check_may_block("run()")
         try:
             show_live(run, show)

@@ -91,8 +91,8 @@ class Painter:
 
     def _after_cell(self, _result: Any = None) -> None:
         """What has ended is settled while a headless reader still reads this cell's messages."""
-        self._running_cell = False
         self.paint()
+        self._running_cell = False
         between, self._between = self._between, []
         for place in between:
             with contextlib.suppress(Exception):

@@ -131,6 +131,7 @@ class Place:
             publish(self.settled, self.display_id, update=True)
         if len(self.view.pages) > 1:
             # The page was loaded again and no longer knows the display, only the widget.
+            self.view.push()
             self.view.widget = None
         with contextlib.suppress(Exception):
             self.view.close()

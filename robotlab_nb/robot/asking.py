@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic
 
 from ..core.keywords import strict_keywords
-from ..runtime.notebook import show_live
+from ..runtime.notebook import expect_viewer, show_live
 from ..runtime.watch import Stream
 from .in_force import run_level
 from .result import T
@@ -66,7 +66,9 @@ class Asking(Generic[T]):
             Await it, watch it, ask for its ``result()``, or ``cancel()`` it.
         """
         level = run_level(tools, config, on_content)
-        return self.prepare(message, level, context=context, detached=detached).begin()
+        run = self.prepare(message, level, context=context, detached=detached)
+        expect_viewer(run)
+        return run.begin()
 
     @strict_keywords
     def run(

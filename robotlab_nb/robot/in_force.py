@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.config import Effective, RunConfig, options, resolve
 from ..models.resolve import resolve as resolve_model
-from ..tools.selection import select
 from ..tools.decorator import ToolManifest
+from ..tools.selection import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

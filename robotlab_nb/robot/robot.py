@@ -12,6 +12,7 @@ from ..core.errors import ConfigurationError, InputError
 from ..core.keywords import strict_keywords
 from ..core.messages import Message, Transcript
 from ..core.readings import Pictured
+from ..runtime.loop import loop_is_running
 from ..runtime.run import Run
 from ..tools.call import check_callable
 from ..tools.selection import cap
@@ -311,7 +312,7 @@ reasoning_effort : optional
         tools = cap(tools, effective.values_["max_tools"])
         question = as_question(message, self.name)
         model.check()
-        check_callable(tools, may_use_caller=not blocking)
+        check_callable(tools, may_use_caller=not blocking and loop_is_running())
         turn = Turn(
             self,
             question,

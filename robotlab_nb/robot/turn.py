@@ -9,13 +9,13 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import ToolLoopError
+from ..core.errors import ConfigurationError, ToolLoopError, describe_error
 from ..core.keys import text_hash
 from ..core.messages import Message, ToolResultPart
 from ..models.calls import Call
 from ..models.protocol import Request
 from ..runtime.stop import StopRun
-from ..tools.call import call_tool
+from ..tools.call import Outcome, call_tool
 from .result import RobotResult
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..core.state import RunState
     from ..models.protocol import Model
     from ..runtime.run import Run
-    from ..tools.call import Outcome
     from ..tools.decorator import Tool, ToolManifest
     from .conversation import Conversation
 
@@ -198,6 +197,11 @@ class Turn:
             raise
         except StopRun:
             self._interrupt(part.id, began, False)
+            raise
+        except ConfigurationError as error:
+            # Not the tool's fault: the run cannot give it what it needs.
+            outcome = Outcome("failed", content=str(error), error=describe_error(error))
+            self._finish(part, outcome, began)
             raise
         self._finish(part, outcome, began)
         if settings["on_tool_result"] is not None:

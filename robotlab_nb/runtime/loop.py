@@ -90,6 +90,13 @@ def runs_here() -> bool:
     return _mode == "current" or (_engine is not None and _engine.loop is running)
 
 
+def loop_is_running() -> bool:
+    """Whether the calling thread has an event loop that is running."""
+    import asyncio
+
+    return asyncio._get_running_loop() is not None
+
+
 def current_mode() -> bool:
     """Whether runs use the caller's loop."""
     return _mode == "current"

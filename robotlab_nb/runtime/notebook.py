@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ShownOnce",
     "cell_of_caller",
+    "expect_viewer",
     "painter",
     "show",
     "show_live",
@@ -68,6 +69,13 @@ def show_live(run: Run[Any], wanted: bool | None) -> None:
     """Show a run live if that is wanted (by default: if ``rl.options.show`` says so)."""
     if options.show if wanted is None else wanted:
         show(run)
+
+
+def expect_viewer(run: Run[Any]) -> None:
+    """Have a started run stream where it may be shown: a cell shows it after its first request."""
+    if painter() is not None:
+        with run.root.lock:
+            run.root.listeners += 1
 
 
 def shown_here(run_id: str) -> bool:

@@ -55,8 +55,12 @@ def runs() -> list[Run[Any]]:
     Examples
     --------
     >>> import robotlab_nb as rl
-    >>> rl.runs()
-    []
+    >>> run = rl.build("slow", model=rl.SimulatedModel(["done"], delay=5)).start("go")
+    >>> run in rl.runs()
+    True
+    >>> run.stop()
+    >>> run in rl.runs()
+    False
     """
     with _lock:
         return list(_live.values())
@@ -78,8 +82,9 @@ def stop_all(*, wait: float = 2.0) -> int:
     Examples
     --------
     >>> import robotlab_nb as rl
-    >>> rl.stop_all()
-    0
+    >>> run = rl.build("slow", model=rl.SimulatedModel(["done"], delay=5)).start("go")
+    >>> rl.stop_all() >= 1, run.status
+    (True, 'interrupted')
     """
     found = runs()
     for run in found:

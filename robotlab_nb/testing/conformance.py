@@ -93,6 +93,10 @@ def check_model(
     ------
     AssertionError
         When cases fail; all of them are listed.
+
+    Examples
+    --------
+    >>> check_model(lambda server: server.model(), skip=[case.name for case in CASES[4:]])
     """
     import asyncio
 

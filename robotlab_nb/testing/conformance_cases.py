@@ -49,6 +49,11 @@ class Case:
         Seconds, of the request.
     about : frozenset of str
         Words that an allowance may name, say ``refusal``.
+
+    Examples
+    --------
+    >>> Case("a greeting", Reply.text("Hi"), text="Hi").stop
+    'stop'
     """
 
     name: str
@@ -77,11 +82,44 @@ def _about(*words: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def _answers() -> list[Case]:
-    two = (("get_weather", _PARIS), ("get_weather", _ROME))
+def _words() -> list[Case]:
     return [
         *_both("text", Reply.text("Hello there, you"), text="Hello there, you"),
         *_both("text outside ASCII", Reply.text("Olá 🌍 안녕"), text="Olá 🌍 안녕"),
+        *_both(
+            "reasoning",
+            Reply.text("Four.", reasoning="Two and two"),
+            text="Four.",
+            reasoning="Two and two",
+            about=_about("reasoning"),
+        ),
+        *_both(
+            "a refusal", Reply.refusal("No."), text="No.", stop="refused", about=_about("refusal")
+        ),
+        *_both(
+            "a length stop",
+            Reply.text("Once upon", finish="length"),
+            text="Once upon",
+            stop="length",
+        ),
+        *_both(
+            "a length stop inside a call",
+            Reply.tool_call("get_weather", '{"city": "Par', finish="length"),
+            calls=(("get_weather", '{"city": "Par'),),
+            stop="length",
+        ),
+        *_both(
+            "a filtered answer",
+            Reply.content_filter("So"),
+            text="So",
+            stop="content_filter",
+        ),
+    ]
+
+
+def _calls() -> list[Case]:
+    two = (("get_weather", _PARIS), ("get_weather", _ROME))
+    return [
         *_both(
             "a tool call",
             Reply.tool_call("get_weather", _PARIS),
@@ -133,34 +171,6 @@ def _answers() -> list[Case]:
             Reply.tool_calls(("get_weather", _PARIS, "call_1"), ("get_weather", _ROME, "call_1")),
             calls=two,
             stop="tool",
-        ),
-        *_both(
-            "reasoning",
-            Reply.text("Four.", reasoning="Two and two"),
-            text="Four.",
-            reasoning="Two and two",
-            about=_about("reasoning"),
-        ),
-        *_both(
-            "a refusal", Reply.refusal("No."), text="No.", stop="refused", about=_about("refusal")
-        ),
-        *_both(
-            "a length stop",
-            Reply.text("Once upon", finish="length"),
-            text="Once upon",
-            stop="length",
-        ),
-        *_both(
-            "a length stop inside a call",
-            Reply.tool_call("get_weather", '{"city": "Par', finish="length"),
-            calls=(("get_weather", '{"city": "Par'),),
-            stop="length",
-        ),
-        *_both(
-            "a filtered answer",
-            Reply.content_filter("So"),
-            text="So",
-            stop="content_filter",
         ),
     ]
 
@@ -334,18 +344,23 @@ def _broken() -> list[Case]:
             streaming=True,
             about=_about("cut"),
         ),
+    ]
+
+
+def _late() -> list[Case]:
+    return [
         *_both(
             "no answer in time",
             Reply.text("late").after(30),
             error={"kind": "timeout", "billed": False},
-            timeout=0.2,
+            timeout=0.5,
         ),
         Case(
             "a stream that comes too slowly",
             Reply.text("Hello there, you").dribble(0.02),
             error={"kind": "timeout"},
             streaming=True,
-            timeout=0.3,
+            timeout=0.5,
             about=_about("slow stream"),
         ),
     ]
@@ -353,5 +368,5 @@ def _broken() -> list[Case]:
 
 #: Every case, in order.
 CASES: tuple[Case, ...] = (
-    *_answers(), *_counts(), *_odd_answers(), *_refused(), *_broken(),
+    *_words(), *_calls(), *_counts(), *_odd_answers(), *_refused(), *_broken(), *_late(),
 )  # fmt: skip

@@ -93,7 +93,7 @@ class Recorded:
 
 
 def parse(received: bytearray) -> Recorded | object | None:
-    """Take a request out of the bytes received.
+    r"""Take a request out of the bytes received.
 
     Parameters
     ----------
@@ -105,6 +105,11 @@ def parse(received: bytearray) -> Recorded | object | None:
     Recorded or None
         None when the request is not complete; ``EXPECTS`` when its client waits for leave to send
         the rest.
+
+    Examples
+    --------
+    >>> parse(bytearray(b"GET /v1/models HTTP/1.1\r\nhost: a\r\n\r\n"))
+    <Recorded GET /v1/models, 0 bytes>
     """
     end = received.find(b"\r\n\r\n")
     if end < 0:

@@ -23,7 +23,13 @@ _COUNTED: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call in a reply: name, arguments as JSON text, and the id on the wire."""
+    """A tool call in a reply: name, arguments as JSON text, and the id on the wire.
+
+    Examples
+    --------
+    >>> Reply.tool_calls(Call("get_time"), ("get_weather", {"city": "Paris"})).calls[1].id
+    'call_2'
+    """
 
     name: str
     arguments: str = "{}"

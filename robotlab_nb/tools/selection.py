@@ -10,8 +10,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError, ToolNotFoundError, near
-from .manifest import ToolManifest
 from .decorator import as_tool
+from .manifest import ToolManifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

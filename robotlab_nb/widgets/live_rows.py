@@ -100,13 +100,12 @@ def lane_rows(state: RunState, doing: Mapping[str, str]) -> Iterator[tuple[str, 
     tasks: dict[str, list[TaskState]] = {}
     for task in state.tasks.values():
         tasks.setdefault(str(task.declared.get("robot") or task.name), []).append(task)
-    marks = lanes(runs)
+    # As in the picture of the network: by the order declared, then of first start.
+    doers = (n for n, given in tasks.items() if given[0].declared.get("kind") != "function")
+    marks = lanes([*doers, *runs])
     for number, name in enumerate(list(dict.fromkeys([*tasks, *runs]))[:LANES]):
-        row: Row = {"name": one_line(name, 40), "shape": "○", "hue": ""}
-        if name in marks:
-            row["shape"], row["hue"] = marks[name]
-        elif tasks[name][0].declared.get("kind") == "function":
-            row["shape"] = "ƒ"
+        shape, hue = marks.get(name, ("ƒ", ""))
+        row: Row = {"name": one_line(name, 40), "shape": shape, "hue": hue}
         robots, given = runs.get(name, []), tasks.get(name, [])
         row.update(_standing(robots, given, doing))
         row["spans"] = _spans(state, robots or given)
@@ -172,13 +171,14 @@ def task_rows(state: RunState) -> Iterator[tuple[str, Row]]:
     """
     for number, task in enumerate(list(state.tasks.values())[:TASKS]):
         found = state_of(task.status)
+        who = str(task.declared.get("robot") or task.declared.get("kind") or "")
         error = (task.error or {}).get("message")
         note = one_line(str(error or task.reason or ""), 160) or seconds(task.duration_s) or ""
         yield (
             f"T{number}",
             {
                 "name": one_line(task.name, 60),
-                "who": one_line(str(task.declared.get("robot") or "function"), 60),
+                "who": "" if who == task.name else one_line(who, 60),
                 "icon": found.icon,
                 "word": found.word,
                 "hue": found.hue,

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TAIL", "repeat", "still"]
 
-#: Characters of what one robot is writing: the last ones.
-TAIL = 4000
-_LINES = 6
+#: Characters and lines of what one robot is writing: the last ones.
+TAIL, TAIL_LINES = 1000, 10
+_PIECES = 6
 
 
 def still(records: Mapping[str, Record], clock: str) -> tuple[str, str]:
@@ -70,6 +70,8 @@ def still(records: Mapping[str, Record], clock: str) -> tuple[str, str]:
 def repeat(state: RunState) -> dict[str, str]:
     """A result whose run stands live in the same cell: one line in every form.
 
+    It brings no stylesheet: the picture above has it.
+
     Parameters
     ----------
     state : RunState
@@ -88,7 +90,7 @@ def repeat(state: RunState) -> dict[str, str]:
     picture = Picture((Para(dots(sign, name, "shown above"), quiet=True),))
     return {
         "text/plain": as_text.write(picture),
-        "text/html": STYLE + as_html.write(picture),
+        "text/html": as_html.write(picture),
         "text/markdown": as_markdown.write(picture),
     }
 
@@ -131,7 +133,7 @@ def _lane(records: Mapping[str, Record], lane: Record) -> Iterator[Block]:
 
 def _pieces(pieces: Iterable[Record], *, working: bool) -> list[Block]:
     told: list[Block] = []
-    for piece in list(pieces)[-_LINES:]:
+    for piece in list(pieces)[-_PIECES:]:
         text = str(piece.get("text", ""))
         match piece["kind"]:
             case "tool":
@@ -146,5 +148,10 @@ def _pieces(pieces: Iterable[Record], *, working: bool) -> list[Block]:
             case _ if not working:
                 told.append(Para((one_line(text, 160),)))
             case _ if not piece.get("void"):
-                told.append(Para((f"… {text[-TAIL:]}" if len(text) > TAIL else text,)))
+                told.append(Para((_tail(text),)))
     return told
+
+
+def _tail(text: str) -> str:
+    end = "\n".join(text[-TAIL:].rstrip().split("\n")[-TAIL_LINES:])
+    return end if len(end) >= len(text.rstrip()) else f"… {end}"

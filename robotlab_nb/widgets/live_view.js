@@ -23,7 +23,7 @@ function say(node, text) {
 }
 
 function sign(node, icon, word, hue) {
-  node.className = `rlnb-i rlnb-s${hue ? ` rlnb-${hue}` : ""}`;
+  node.className = hue ? `rlnb-s rlnb-i rlnb-${hue}` : "rlnb-s";
   say(node, word ? `${icon}${SPACE}${word}` : icon);
 }
 
@@ -100,7 +100,7 @@ class View {
     this.state = make("span");
     this.name = make("b");
     this.sim = make("span", "rlnb-b", "simulated");
-    this.strip = make("span", "rlnb-s");
+    this.strip = make("span", "rlnb-q rlnb-s");
     this.strip.title = "one mark per task, in order";
     this.figures = make("span", "rlnb-q");
     this.stop = make("button", "", "■ Stop");
@@ -124,6 +124,7 @@ class View {
     this.chips.setAttribute("aria-label", "Show in the transcript");
     this.log = make("div", "rlnb-log");
     this.log.tabIndex = 0;
+    this.log.addEventListener("toggle", () => this.count(), true);
     this.log.setAttribute("role", "region");
     this.log.setAttribute("aria-label", "Transcript");
     this.news = make("div", "rlnb-news");
@@ -275,12 +276,11 @@ class View {
   draw_T(key, task) {
     const parts = this.node(key, this.tasks, () => {
       const [state, name, note] = ["span", "strong", "span"].map((tag) => make(tag));
-      return { node: make("li", "", state, " ", name, note), state, name, note };
+      return { node: make("li", "", state, name, note), state, name, note };
     });
     sign(parts.state, task.icon, task.word, task.hue);
     say(parts.name, task.name);
-    const who = task.who === task.name ? "" : ` · ${task.who}`;
-    say(parts.note, task.note ? `${who} · ${task.note}` : who);
+    say(parts.note, [task.who, task.note].filter(Boolean).join(" · "));
     this.note(key, task.name, task.word);
   }
 
@@ -392,6 +392,7 @@ class View {
   filter() {
     for (const key of this.records.all.keys()) if (key[0] === "E") this.sift(key);
     this.toEnd();
+    this.count();
   }
 
   count() {

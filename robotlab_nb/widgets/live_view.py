@@ -27,6 +27,8 @@ __all__ = ["PAINT_S", "SNAPSHOT_S", "STILL_S", "LiveView"]
 PAINT_S = 0.1
 SNAPSHOT_S = 1.0
 STILL_S = 0.5
+#: Characters a second of pictures that stand still.
+_STILL_RATE = 10_000
 #: Painting takes at most this share of a thread's time, however large the run.
 _SHARE = 0.2
 #: Seconds that a run has to stop after a click, before it is abandoned.
@@ -131,10 +133,9 @@ class LiveView:
             self._next = now + max(PAINT_S, took / _SHARE)
 
     def _push_if_due(self, now: float) -> None:
-        # Each snapshot is followed by half as much in batches, so that all snapshots together
-        # stay a few times the last one, however long the run.
-        due = now - self._snapshot_at >= SNAPSHOT_S and self._sent * 2 >= self._snapshot_size
-        if due or self.ended:
+        # Each snapshot is followed by as much in batches, so that all snapshots together are
+        # hardly more than the batches, however long the run.
+        if now - self._snapshot_at >= SNAPSHOT_S and self._sent >= self._snapshot_size:
             self.push()
 
     def push(self) -> None:
@@ -157,7 +158,7 @@ class LiveView:
             if found == self._picture:
                 return None
             self._picture = found
-            self._next_still = now + STILL_S
+            self._next_still = now + max(STILL_S, sum(map(len, found)) / _STILL_RATE)
             return found
 
     # -- how it is stopped -----------------------------------------------------------------

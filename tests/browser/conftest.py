@@ -37,7 +37,6 @@ _OPTIONS = (
     "--ServerApp.password=",
     "--LabApp.expose_app_in_browser=True",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    "--LabApp.news_url=None",
 )
 
 
@@ -67,6 +66,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    quiet = home / "settings" / "@jupyterlab" / "apputils-extension"
+    quiet.mkdir(parents=True)
+    (quiet / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
     places = {
         f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")
     }
@@ -74,7 +76,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     log = (home / "log.txt").open("wb")
     server = subprocess.Popen(
         [*command, f"--port={port}", f"--ServerApp.root_dir={folder}"],
-        env={**os.environ, **places, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(home / "ipython")},
+        env={
+            **os.environ, **places, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(home / "ipython"),
+            "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        },
         stdout=log, stderr=log,
     )  # fmt: skip
     try:
@@ -95,7 +100,8 @@ def _answers(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
             return
         except OSError:
             if server.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-3000:]}") from None
+                told = log.read_text()[-3000:]
+                raise RuntimeError(f"JupyterLab did not start:\n{told}") from None
             time.sleep(0.2)
 
 
@@ -124,7 +130,8 @@ class Notebook:
         """Run code in the kernel beside all cells; what it prints."""
         script = (
             "async code => {const k = window.jupyterapp.shell.currentWidget.sessionContext"
-            ".session.kernel; const f = k.requestExecute({code, store_history: false}); let out = '';"
+            ".session.kernel; let out = '';"
+            "const f = k.requestExecute({code, store_history: false});"
             "f.onIOPub = m => {if (m.header.msg_type === 'stream') out += m.content.text;"
             "if (m.header.msg_type === 'error') out += m.content.ename + m.content.evalue;};"
             "await f.done; return out}"

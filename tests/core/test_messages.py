@@ -74,6 +74,16 @@ def test_the_id_follows_content_and_provider_extras_and_nothing_of_ours():
     assert len({base.id, wire.id, signed.id}) == 3
 
 
+@given(texts, st.sampled_from(["system", "user", "assistant"]))
+def test_the_short_way_to_an_id_gives_the_same_id(text, role):
+    from hashlib import sha256
+
+    from robotlab_nb.core.json import canonical
+
+    long_way = sha256(canonical([role, [{"kind": "text", "text": text}]])).hexdigest()
+    assert Message(role, text).id == long_way
+
+
 def test_reading_back_what_was_just_written_costs_no_parsing():
     message = Message("user", "hello")
     assert Message.from_dict(message.to_dict()) is message

@@ -96,6 +96,15 @@ def test_thousands_of_messages_and_calls_stay_below_two_megabytes() -> None:
     assert len(markdown(said)) < 2_000_000
 
 
+def test_thousands_of_calls_in_one_message_are_cut_off() -> None:
+    wishes = [ToolCallPart(f"c{n}", "pay$1" * 20, '{"a": "<$1>"}') for n in range(20_000)]
+    picture = html(Message("assistant", wishes))
+    assert len(picture.encode("utf-8")) < 2_000_000
+    words = words_of(tree_of(body_of(picture)))
+    assert "ƒ pay$1" in words
+    assert words.endswith("more left out here")
+
+
 def test_four_byte_characters_count_too() -> None:
     said = [Message("user", "\U0001f600" * 4000) for _ in range(100)]
     said += [Message("assistant", "\U0001f600" * 4000) for _ in range(100)]

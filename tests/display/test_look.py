@@ -130,7 +130,7 @@ def test_a_picture_asks_for_nothing_and_runs_nothing(browser: Browser) -> None:
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: asked.append(dialog.message))
     hostile = "<img src=x onerror=alert(1)><script>alert(1)</script>![t](http://127.0.0.1:9/x)"
-    things = [a_robot(name=hostile, system_prompt=hostile), a_tool(description=hostile)]
+    things: list[Any] = [a_robot(name=hostile, system_prompt=hostile), a_tool(description=hostile)]
     things += [a_result(completed(answer=hostile, robot=hostile)), an_error(message=hostile)]
     page.set_content("".join(map(html, things)))
     page.wait_for_timeout(100)

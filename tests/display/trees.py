@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "ol": {"start"},
 }  # fmt: skip
 ALLOWED["th"] = {"class", "scope"}
+ALLOWED["img"] = {"class", "width", "alt", "src"}
 SCHEMES = ("http://", "https://", "mailto:")
 
 
@@ -60,6 +61,8 @@ def check_inert(html: str) -> Any:
                 assert all(each.startswith("rlnb-") for each in value.split()), value
             if name == "href":
                 assert value.lower().startswith(SCHEMES), value
+            if name == "src":
+                assert value.startswith("data:image/svg+xml;base64,"), value
     return tree
 
 

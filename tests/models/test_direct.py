@@ -82,13 +82,20 @@ async def test_an_answer_comes_from_one_request(streaming: bool) -> None:
         assert model.name == "acme/m1"
 
 
+def halting() -> Reply:
+    """A stream that stops for a minute after its first piece of text."""
+    choices = [{"delta": {"content": "one "}}, {"delta": {"content": "two"}}]
+    lines = [f"data: {json.dumps({'choices': [choice]})}\n\n" for choice in choices]
+    reply = Reply.raw("".join(lines), content_type="text/event-stream")
+    return reply.split(len(lines[0])).paced(60)
+
+
 async def test_a_stream_arrives_while_it_is_written() -> None:
-    async with ModelServer([Reply.text(["one ", "two"]).paced(0.05)]) as server:
-        seen = []
-        async for chunk in server.model().stream(request(True)):
-            if chunk.kind == "text":
-                seen.append((chunk.text, server.requests[0].finished))
-        assert seen[0] == ("one ", False)
+    async with ModelServer([halting()]) as server:
+        stream = server.model().stream(request(True))
+        assert (await anext(stream)).text == "one "
+        assert not server.requests[0].finished
+        await stream.aclose()  # type: ignore[attr-defined]
 
 
 async def test_a_whole_answer_to_a_stream_and_a_stream_for_an_answer_are_read() -> None:
@@ -375,11 +382,17 @@ async def test_the_deadline_holds_before_the_answer_begins() -> None:
             assert "0.1 s" in str(error)
 
 
+async def test_no_time_left_is_a_deadline_too() -> None:
+    async with ModelServer(script=lambda asked: Reply.text("late").after(60)) as server:
+        for left in (0.0, -1.0):
+            assert (await failing(server.model(), request(timeout=left))).kind == "timeout"
+
+
 async def test_the_deadline_holds_though_bytes_keep_coming() -> None:
     drip = Reply.text("x " * 50).dribble(0.01)
     async with ModelServer([drip, drip]) as server:
         for streaming in (False, True):
-            error = await failing(server.model(), request(streaming, timeout=0.2))
+            error = await failing(server.model(), request(streaming, timeout=1.0))
             assert (error.kind, error.billed) == ("timeout", True)
             gone = server.requests[-1]
             assert await asyncio.to_thread(gone.wait)
@@ -426,7 +439,7 @@ async def gone(server: ModelServer, n: int = -1) -> Recorded:
     return left
 
 
-@pytest.mark.parametrize("reply", [Reply.text("a b c d").paced(30), Reply.text("a").after(30)])
+@pytest.mark.parametrize("reply", [halting(), Reply.text("a").after(60)])
 async def test_cancelling_closes_the_connection_at_once(reply: Reply) -> None:
     async with ModelServer([reply]) as server:
         model = server.model()
@@ -442,7 +455,7 @@ async def test_cancelling_closes_the_connection_at_once(reply: Reply) -> None:
 
 
 async def test_leaving_a_stream_closes_the_connection() -> None:
-    async with ModelServer([Reply.text("a b c d").paced(0.05)]) as server:
+    async with ModelServer([halting()]) as server:
         stream = server.model().stream(request(True))
         async for chunk in stream:
             assert chunk.kind == "text"

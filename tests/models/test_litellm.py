@@ -10,6 +10,7 @@ import textwrap
 import threading
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -165,6 +166,52 @@ def test_a_stream_that_is_left_is_closed():
 
     with ModelServer([Reply.text("a b c " * 50).paced(0.1)]) as server:
         asyncio.run(main(server))
+
+
+@pytest.mark.parametrize("leave", ["early", "cancelled"])
+def test_what_litellm_opened_is_closed(monkeypatch, leave):
+    class Opened:
+        closed = False
+
+        def __init__(self) -> None:
+            self.asked = asyncio.Event()
+
+        def __aiter__(self) -> Any:
+            return self
+
+        async def __anext__(self) -> Any:
+            self.asked.set()
+            if leave == "cancelled":
+                await asyncio.sleep(60)
+            return {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}
+
+        async def aclose(self) -> None:
+            self.closed = True
+
+    opened = Opened()
+
+    async def module() -> Any:
+        async def acompletion(**arguments: Any) -> Any:
+            return opened
+
+        return SimpleNamespace(acompletion=acompletion)
+
+    async def main() -> None:
+        model = LiteLLMModel("groq/x", api_key=SECRET)
+        stream = model.stream(Request((Message("user", "Hi"),), streaming=True))
+        task = asyncio.ensure_future(anext(stream))
+        await opened.asked.wait()
+        if leave == "cancelled":
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        else:
+            await task
+            await stream.aclose()
+        assert opened.closed
+
+    monkeypatch.setattr(litellm_import, "litellm", module)
+    asyncio.run(main())
 
 
 @pytest.mark.usefixtures("litellm")

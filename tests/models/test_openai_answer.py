@@ -111,7 +111,16 @@ def test_without_an_index_the_id_tells_and_then_the_place() -> None:
     ) == [("a", "f", "{} "), ("b", "g", "[]")]  # fmt: skip
 
 
+def test_a_piece_that_names_nothing_goes_on_with_the_call_before_it() -> None:
+    assert made(calls(piece(None, "a", "f", "{")), calls(piece(0, None, None, "}"))) == [
+        ("a", "f", "{}"),
+    ]  # fmt: skip
+
+
 def test_calls_without_ids_at_one_index_are_told_apart() -> None:
+    assert made(calls(piece(0, "", "f", "")), calls(piece(0, "", "g", ""))) == [
+        (None, "f", ""), (None, "g", ""),
+    ]  # fmt: skip
     assert made(calls(piece(0, "", "f", "{}")), calls(piece(0, "", "g", "{}"))) == [
         (None, "f", "{}"), (None, "g", "{}"),
     ]  # fmt: skip

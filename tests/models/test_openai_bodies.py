@@ -68,6 +68,14 @@ def test_an_error_in_a_stream_is_raised_and_the_text_before_it_kept(tail: str) -
     assert "boom" in str(error)
 
 
+def test_an_error_beside_a_piece_of_text_is_seen() -> None:
+    last = {**delta({"content": "!"}), "error": {"code": 502, "message": "boom"}}
+    found, error = body_read(f"{START}data: {json.dumps(last)}\n\n".encode())
+    assert error is not None
+    assert "boom" in str(error)
+    assert found.partial() == [TextPart("Hi!", None, True)]
+
+
 def test_overload_is_recognised_inside_a_stream() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     _, found = body_read(f"event: error\ndata: {json.dumps(error)}\n\n".encode())

@@ -494,3 +494,21 @@ def test_diagrams_name_every_task():
     assert set(net.robots) == set(net.tasks)
     with pytest.raises(KeyError, match="Did you mean 'billing'"):
         net["biling"]
+
+
+def test_a_tool_for_the_callers_loop_is_refused_in_a_blocking_network():
+    @rl.tool(loop="caller")
+    async def where() -> str:
+        """Where?"""
+        return "here"
+
+    model = ScriptedModel([ScriptedModel.tool_call("where", {}), "ok"])
+    net = rl.create_network("n")
+    net.task("a", rl.build("r", model=model, tools=[where]))
+    with pytest.raises(rl.ConfigurationError, match="task 'a'.*caller's loop"):
+        net.run("x")
+
+    async def main():
+        return await net.arun("x")
+
+    assert asyncio.run(main())["a"].tool_calls[0].result == "here"

@@ -411,3 +411,36 @@ def test_names_are_plenty_and_repeatable():
     assert len(set(rl.names(200))) == 200
     assert rl.names(3, seed=5) == rl.names(3, seed=5)
     assert rl.names(0) == []
+
+
+def test_a_tool_for_the_callers_loop_is_refused_where_there_is_none():
+    @rl.tool(loop="caller")
+    async def where() -> str:
+        """Where?"""
+        return "here"
+
+    model = ScriptedModel([call("where", {}), "ok"])
+    bot = rl.build("b", model=model, tools=[where])
+    for ask in (bot.run, bot.start):
+        with pytest.raises(rl.ConfigurationError, match="arun"):
+            ask("go")
+    assert model.requests == []
+
+    async def main():
+        return await bot.arun("go")
+
+    assert asyncio.run(main()).tool_calls[0].result == "here"
+
+
+def test_a_tool_that_cannot_be_given_what_it_needs_ends_the_run_with_a_record():
+    @rl.tool(inject=["memory"])
+    def recall(memory: object) -> str:
+        """Recall."""
+        return "x"
+
+    bot = rl.build("b", model=ScriptedModel([call("recall", {})]), tools=[recall])
+    with pytest.raises(rl.ConfigurationError, match="memory") as caught:
+        bot.run("go")
+    called = next(iter(caught.value.run.state.tool_calls.values()))
+    assert called.status == "failed"
+    assert "memory" in called.content

@@ -19,8 +19,8 @@ from robotlab_nb.tools import call as calling
 from robotlab_nb.tools import running
 from robotlab_nb.tools.arguments import parsed_or_none
 from robotlab_nb.tools.call import Outcome, call_tool, check_callable, unknown_tool
-from robotlab_nb.tools.preview import preview
 from robotlab_nb.tools.decorator import Tool, as_tool, tool
+from robotlab_nb.tools.preview import preview
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

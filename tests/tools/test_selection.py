@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from robotlab_nb.core.errors import ConfigurationError, ToolNotFoundError
-from robotlab_nb.tools.selection import cap, draws_from_above, select
 from robotlab_nb.tools.decorator import Tool, ToolManifest, as_tool
+from robotlab_nb.tools.selection import cap, draws_from_above, select
 
 
 def get_time() -> str:
