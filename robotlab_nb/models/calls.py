@@ -127,6 +127,8 @@ class Call:
         except TimeoutError:
             return self._name(self._timed_out(timeout))
         except ModelError as error:
+            if error.kind == "timeout" and left is not None and monotonic() - began >= left:
+                return self._name(self._timed_out(timeout))
             return self._name(error)
         except RobotLabError:
             raise

@@ -216,8 +216,8 @@ def test_what_litellm_opened_is_closed(monkeypatch, leave):
 
 @pytest.mark.usefixtures("litellm")
 def test_the_deadline_counts_for_the_whole_answer():
-    with ModelServer([Reply.text("a b c d").paced(0.2)]) as server:
-        error = failure(behind(server), streaming=True, timeout=0.3)
+    with ModelServer([Reply.text("a " * 100).paced(0.2)]) as server:
+        error = failure(behind(server), streaming=True, timeout=2.0)
     assert (error.kind, error.billed, error.retryable) == ("timeout", True, True)
 
 
@@ -425,6 +425,18 @@ def test_an_error_of_ours_is_passed_on():
     wrapped = RuntimeError("theirs")
     wrapped.__cause__ = error
     assert translated(wrapped, "groq/x") is error
+
+
+def test_the_innermost_answer_of_a_chain_is_read():
+    class Failed(Exception):
+        def __init__(self, status: int, headers: dict[str, str], content: bytes) -> None:
+            self.response = SimpleNamespace(status_code=status, headers=headers, content=content)
+
+    outer = Failed(500, {"content-length": "2"}, b"{}")
+    outer.__cause__ = Failed(429, {"Retry-After": "7"}, b'{"error": {"message": "slow down"}}')
+    error = translated(outer, "groq/x")
+    assert (error.status, error.kind, error.retry_after) == (429, "rate_limit", 7.0)
+    assert str(error) == "groq/x answered 429: slow down"
 
 
 def test_what_litellm_trips_over_is_an_answer_that_it_cannot_read():

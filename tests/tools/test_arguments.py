@@ -138,7 +138,6 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
         (Annotated[int, Field(ge=0)], "7", 7),
         (Order, {"item": "x", "day": "2020-01-02"}, Order(item="x", day=datetime.date(2020, 1, 2))),
     ],
-    ids=str,
 )
 def test_values_are_read_into_their_types(annotation: Any, given_: Any, got: Any) -> None:
     value = read(annotation, given_)
@@ -162,7 +161,6 @@ def test_values_are_read_into_their_types(annotation: Any, given_: Any, got: Any
         (Order, {}, "at item: Field required"),
         (datetime.date, "soon", "date"),
     ],
-    ids=str,
 )
 def test_what_does_not_fit_is_told_in_a_line(annotation: Any, value: Any, words: str) -> None:
     with pytest.raises(ArgumentsError) as caught:

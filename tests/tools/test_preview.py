@@ -101,7 +101,7 @@ class Client:
         (np.datetime64("2020-01-02"), "2020-01-02", "2020-01-02"),
         (pd.Timestamp("2020-01-02"), "2020-01-02T00:00:00", "2020-01-02T00:00:00"),
     ],
-    ids=lambda value: repr(value)[:40],
+    ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_values_with_a_json_form(value: Any, content: str, data: Any) -> None:
     assert preview(value) == Preview(content, data, lossy=False)

@@ -124,7 +124,6 @@ def property_of(annotation: Any) -> dict[str, Any]:
             ]
         }),
     ],
-    ids=str,
 )  # fmt: skip
 def test_plain_types_have_their_schema(annotation: Any, schema: dict[str, Any]) -> None:
     assert property_of(annotation) == schema
@@ -450,7 +449,6 @@ def test_a_declared_schema_is_told_as_it_is() -> None:
         {"properties": {"x": {"default": object()}}},
         {"properties": {"x": {"default": math.nan}}},
     ],
-    ids=str,
 )
 def test_a_declared_schema_that_is_none_is_refused(schema: Any) -> None:
     with pytest.raises(ConfigurationError, match="'t'"):

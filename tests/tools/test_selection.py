@@ -56,7 +56,6 @@ def test_left_out_takes_all_from_above(above: ToolManifest) -> None:
         ([get_time, "get_*"], ("get_time", "get_date")),
         ([get_date, ...], ("get_date", "get_time", "send_mail")),
     ],
-    ids=str,
 )
 def test_a_list_is_the_exact_set(value: Any, names: tuple[str, ...], above: ToolManifest) -> None:
     assert select(value, above).names == names
@@ -106,7 +105,6 @@ def test_a_new_tool_of_a_known_name_is_a_clash(above: ToolManifest) -> None:
         (None, True), ([...], True), (["a"], True), (["a_*"], True), ([Clock], True),
         ([], False), ([get_time], False), ([as_tool(other)], False), (ToolManifest(), False),
     ],
-    ids=str,
 )  # fmt: skip
 def test_whether_the_level_above_need_be_asked(value: Any, draws: bool) -> None:
     assert draws_from_above(value) is draws

@@ -138,4 +138,3 @@ async def close(ctx: Setting) -> None:
     """Let go of connections."""
     for model in ctx._models.values():
         await model.aclose()
-    ctx.rl.shutdown()
