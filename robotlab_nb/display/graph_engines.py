@@ -57,27 +57,25 @@ def by_library(count: int, edges: Sequence[Edge], height: float) -> Places:
 
 def by_dot(count: int, edges: Sequence[Edge], height: float) -> Places:
     """Places from ``dot``. Takes edges that lead forward, and a box's height in pixels."""
-    from graphviz import Source
-
-    head = (
-        f"graph [rankdir=LR, nodesep={GAP_Y / 72:.4f}, ranksep={GAP_X / 72:.4f}, nslimit=4, "
-        f"mclimit=1]; node [shape=box, fixedsize=true, width={WIDTH / 72:.4f}, "
-        f'height={height / 72:.4f}, label=""]; edge [arrowhead=none, tailport=e, headport=w];'
-    )
-    lines = [str(box) for box in range(count)] + [f"{a}->{b}" for a, b in edges]
-    source = f"digraph {{ {head} {';'.join(lines)} }}"
-    told = str(Source(source).pipe(format="plain", encoding="utf-8", quiet=True))
-    rows = [line.split() for line in told.splitlines()]
+    middles: dict[int, Spot] = {}
+    passing: dict[Edge, list[Spot]] = {}
+    if not edges:
+        _alone(count, middles, 0.0, height)
+        return middles, passing
+    linked = sorted({box for edge in edges for box in edge})
+    place = {box: number for number, box in enumerate(linked)}
+    rows = _asked([(place[a], place[b]) for a, b in edges], len(linked), height)
     spots = {
         int(row[1]): (float(row[2]) * 72, -float(row[3]) * 72) for row in rows if row[0] == "node"
     }
     columns = sorted({round(x) for x, _ in spots.values()})
     levels = {box: columns.index(round(x)) for box, (x, _) in spots.items()}
     middle = {box: y for box, (_, y) in spots.items()}
+    ways = [row for row in rows if row[0] == "edge"]
+    if len(spots) != len(linked) or len(ways) != len(edges):
+        raise ValueError("dot left something out")
     links: list[Edge] = []
-    for row in rows:
-        if row[0] != "edge":
-            continue
+    for row in ways:
         numbers = [float(value) * 72 for value in row[4 : 4 + 2 * int(row[3])]]
         curve = list(zip(numbers[::2], (-y for y in numbers[1::2]), strict=True))
         before, target = int(row[1]), int(row[2])
@@ -88,10 +86,25 @@ def by_dot(count: int, edges: Sequence[Edge], height: float) -> Places:
             links.append((before, point))
             before = point
         links.append((before, target))
-    middles: dict[int, Spot] = {}
-    passing: dict[Edge, list[Spot]] = {}
-    _Part(count, levels, middle, links, height).put(middles, passing, 0.0, range(count))
+    part = _Part(len(linked), levels, middle, links, height)
+    below = part.put(middles, passing, 0.0, linked)
+    _alone(count, middles, below, height)
     return middles, passing
+
+
+def _asked(edges: Sequence[Edge], count: int, height: float) -> list[list[str]]:
+    """What ``dot`` says of a graph: lines of words."""
+    from graphviz import Source
+
+    head = (
+        f"graph [rankdir=LR, nodesep={GAP_Y / 72:.4f}, ranksep={GAP_X / 72:.4f}, nslimit=4, "
+        f"mclimit=1]; node [shape=box, fixedsize=true, width={WIDTH / 72:.4f}, "
+        f'height={height / 72:.4f}, label=""]; edge [arrowhead=none, tailport=e, headport=w];'
+    )
+    lines = [str(box) for box in range(count)] + [f"{a}->{b}" for a, b in edges]
+    source = f"digraph {{ {head} {';'.join(lines)} }}"
+    told = str(Source(source).pipe(format="plain", encoding="utf-8", quiet=True))
+    return [line.split() for line in told.splitlines()]
 
 
 def dot_is_there() -> bool:

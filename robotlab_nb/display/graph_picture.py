@@ -190,7 +190,7 @@ def _box(task: TaskFacts, x: float, y: float) -> str:
     hue = state.hue[1:] if state else ""
     plain = "p o" if faint else "p d"
     out = [_sheet(x + 4, y + 4, plain)] if task.kind == "network" else []
-    name = shortened(task.name, _ROOM, 13, bold=True)
+    name = shortened(task.name, _ROOM, 13, bold=True) or "?"
     out += [
         _sheet(x, y, plain, hue),
         mark(task.lane, x + 11, y + 9.5),
@@ -252,7 +252,7 @@ def _figures(task: TaskFacts) -> str:
         if amount is None:
             amount = "cost unknown"
         elif not task.usage.cost_complete:
-            amount = f"at least {amount}"
+            amount = f"≥ {amount}"
     return " · ".join(word for word in (seconds(task.worked_s), amount) if word)
 
 

@@ -26,7 +26,7 @@ __all__ = ["Painter", "painter"]
 
 #: seconds between two looks of the painter's thread
 LOOK_S = 0.1
-#: seconds that a run may take before its line appears: quick ones should not flicker
+#: seconds that a run, or a cell, may take before that shows: quick ones should not flicker
 QUIET_S = 0.3
 
 
@@ -50,6 +50,7 @@ class Painter:
         #: threads that paint while they wait, and those of them that hold the kernel
         self._waiting = self._holding = 0
         self._running_cell = True
+        self._cell_began = monotonic()
         self._execution = ""
         self._shown: set[str] = set()
         self._ever: WeakSet[Run[Any]] = WeakSet()
@@ -87,7 +88,15 @@ class Painter:
         self._ever.add(run)
 
     def _before_cell(self, _info: Any = None) -> None:
+        self._cell_began = monotonic()
         self._running_cell = True
+
+    def _idle(self, place: Place) -> bool:
+        """Whether the kernel hears a view; a cell that ends at once does not count against that."""
+        if not self._running_cell:
+            return True
+        quick = monotonic() - self._cell_began < QUIET_S and not self._holding
+        return quick and place.opened < self._cell_began
 
     def _after_cell(self, _result: Any = None) -> None:
         """What has ended is settled while a headless reader still reads this cell's messages."""
@@ -142,7 +151,7 @@ class Painter:
         """Paint every open view, and let those go whose run has ended. Any thread may call it."""
         with self._painting:
             for place in tuple(self._places):
-                place.paint(blocked=self._holding > 0, idle=not self._running_cell)
+                place.paint(blocked=self._holding > 0, idle=self._idle(place))
                 if place.view.heard_from:
                     self.widgets = True
                 elif place.unheard and self.widgets is None:

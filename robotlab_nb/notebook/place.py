@@ -61,6 +61,7 @@ class Place:
         self.settled: dict[str, Any] | None = None
         #: whether its widget was given up, since no front end said that it shows it
         self.unheard = False
+        self.opened = monotonic()
         self._idle_since: float | None = None
         if widgets:
             self._make_widget()
@@ -92,7 +93,7 @@ class Place:
             Whether no cell is running, so that the kernel hears what a widget says.
         """
         try:
-            self.view.stopped_by(blocked=blocked)
+            self.view.stopped_by(idle=idle, blocked=blocked)
             self.view.paint()
             if not self.view.ended:
                 self._without_widget(idle=idle)

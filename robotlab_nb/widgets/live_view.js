@@ -240,13 +240,14 @@ class View {
 
   draw_s(_key, stop) {
     const live = this.records.all.get("run")?.live;
-    this.stop.hidden = !live || stop.how === "kernel";
+    const button = stop.how === "button" || stop.how === "stopping";
+    this.stop.hidden = !live || !button;
     if (stop.how !== "button" || !this.stop.disabled) {
       this.stop.disabled = stop.how === "stopping";
       say(this.stop, stop.how === "stopping" ? "stopping …" : "■ Stop");
     }
     say(this.how, live && stop.how === "kernel" ? "stop with ■ in the toolbar" : "");
-    if (live && stop.how === "kernel") this.send({ hello: PAGE });
+    if (live && !button) this.send({ hello: PAGE });
   }
 
   draw_L(key, lane) {

@@ -76,7 +76,8 @@ class LiveView:
         self._next = self._next_still = 0.0
         self._snapshot_at = clock()
         self._snapshot_size = self._sent = 0
-        self._probed = self._blocked = False
+        self._probed = False
+        self._busy = True
         self._stopped_at: float | None = None
         self._picture: tuple[str, str] | None = None
         self.doc.take(self._watcher.take())
@@ -163,20 +164,23 @@ class LiveView:
 
     # -- how it is stopped -----------------------------------------------------------------
 
-    def stopped_by(self, *, blocked: bool) -> None:
+    def stopped_by(self, *, idle: bool, blocked: bool) -> None:
         """Say how the run is stopped: by the view's button, or only by the kernel's interrupt.
+
+        While a cell is running, a click is promised only when a front end has been heard since.
 
         Parameters
         ----------
+        idle : bool
+            Whether no cell is running, so that the kernel hears a click.
         blocked : bool
-            Whether a cell holds the kernel. Then a click is promised only after a front end has
-            been heard meanwhile.
+            Whether the running cell holds the kernel while it waits for a run.
         """
         with self._lock:
-            if not blocked:
+            if idle or not self._busy:
                 self._probed = False
-            self._blocked = blocked
-            how = "kernel" if blocked and not self._probed else "button"
+            self._busy = not idle
+            how = "button" if idle or self._probed else "kernel" if blocked else ""
             if self._stopped_at is not None:
                 how = "stopping"
             if self.doc.records.get("stop", {}).get("how") != how:
@@ -192,14 +196,14 @@ class LiveView:
         """
         with self._lock:
             self.heard_from = True
-            self._probed = self._blocked
+            self._probed = self._busy
             if "hello" in content:
                 self.pages.add(str(content["hello"]))
             if "want" in content:
                 self.push()
             if content.get("stop") and not self.run.done:
                 self._stopped_at = self._clock()
-                self.stopped_by(blocked=self._blocked)
+                self.stopped_by(idle=not self._busy, blocked=False)
                 self.run.cancel("stopped")
 
     def _abandon_if_late(self, now: float) -> None:

@@ -22,7 +22,8 @@ from .server import Server
 ROUNDS = 3
 
 
-def _chosen(wanted: list[str]) -> list[Figure]:
+def chosen(wanted: list[str]) -> list[Figure]:
+    """The figures whose name has one of some words; all without any."""
     figures = [
         *processes.FIGURES,
         *in_process.FIGURES,
@@ -63,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     before = _surroundings()
     with Server() as server:
         setting = Setting(server.url, given.quick)
-        found = [_measured(figure, setting) for figure in _chosen(given.words)]
+        found = [_measured(figure, setting) for figure in chosen(given.words)]
     after = _surroundings()
     print(table(found))
     loads = " to ".join(f"{where['load'][0]:.1f}" for where in (before, after))

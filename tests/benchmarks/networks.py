@@ -28,8 +28,8 @@ GRID = {
     for layer in range(10)
     for place in range(10)
 }
-#: branches of as many tasks of so many milliseconds: all take 200, and no two are in step
-BRANCHES = {1: 200, 2: 100, 5: 40, 8: 25, 20: 10}
+#: branches of as many tasks of so many milliseconds: all take 400, and no two are in step
+BRANCHES = {1: 400, 2: 200, 4: 100, 5: 80, 8: 50}
 UNEVEN = {
     **{
         f"b{count}_{i}": [f"b{count}_{i - 1}"] if i else []
@@ -39,7 +39,7 @@ UNEVEN = {
     "end": [f"b{count}_{count - 1}" for count in BRANCHES],
 }
 #: seconds
-CRITICAL = 0.21
+CRITICAL = 0.45
 
 
 def _network(after: dict[str, list[str]], runner: rl.Robot[Any]) -> rl.Network:
@@ -86,13 +86,13 @@ async def _grid_over_http(setting: Setting) -> Pair:
 
 
 def _milliseconds(name: str) -> int:
-    return 10 if name == "end" else BRANCHES[int(name[1:].partition("_")[0])]
+    return 50 if name == "end" else BRANCHES[int(name[1:].partition("_")[0])]
 
 
 async def _uneven(setting: Setting) -> Pair:
     robots = {
         ms: rl.build(f"robot {ms}", model=Instant(wait=ms / 1000))
-        for ms in {10, *BRANCHES.values()}
+        for ms in BRANCHES.values()
     }
     net = rl.create_network("uneven")
     for name, before in UNEVEN.items():
@@ -101,7 +101,7 @@ async def _uneven(setting: Setting) -> Pair:
     async def do(name: str) -> str:
         return await bare.ask_in_process(wait=_milliseconds(name) / 1000)
 
-    times = setting.times(5)
+    times = setting.times(3)
     floor = await best_of_async(lambda: bare.graph(UNEVEN, do), batches=times)
     ours = await best_of_async(lambda: _run(net, len(UNEVEN)), batches=times)
     return Pair(floor.wall / CRITICAL, ours.wall / CRITICAL)

@@ -208,7 +208,7 @@ def screenshot(page: Page) -> Callable[..., Path | None]:
             "t => window.jupyterapp.commands.execute('apputils:change-theme', {theme: t})",
             THEMES[theme],
         )
-        page.wait_for_selector(f"body[data-jp-theme-name='{THEMES[theme]}']")
+        page.wait_for_selector(f"body[data-jp-theme-name='{THEMES[theme]}']", state="attached")
         path = Path(folder) / f"{name}_{theme}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         (of or page).screenshot(path=path)

@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -19,7 +20,8 @@ paced = rl.build("paced", model=rl.SimulatedModel([words], pace=0.004))
 quick = rl.build("quick", model=rl.SimulatedModel([words]))
 slow = rl.build("slow", model=rl.SimulatedModel(["at last"], delay=30))
 short = rl.build("short", model=rl.SimulatedModel(["one two three"], delay=0.4))
-bad = rl.build("bad", model=rl.SimulatedModel([rl.ModelError("no such key", kind="auth")], delay=0.4))
+refused = rl.ModelError("no such key", kind="auth")
+bad = rl.build("bad", model=rl.SimulatedModel([refused], delay=0.4))
 """
 
 
@@ -64,10 +66,15 @@ class Tap:
         return [(c["transient"].get("display_id", ""), c["data"]) for c in found]
 
     @property
+    def opened(self) -> list[dict[str, Any]]:
+        """How live views were opened."""
+        found = [m for _, m in self.seen if m["msg_type"] == "comm_open" and self.is_view(m)]
+        return [m["content"] for m in found]
+
+    @property
     def view(self) -> str:
-        """The comm of the live view."""
-        opened = [m for _, m in self.seen if m["msg_type"] == "comm_open" and self.is_view(m)]
-        return str(opened[-1]["content"]["comm_id"])
+        """The comm of the latest live view."""
+        return str(self.opened[-1]["comm_id"]) if self.opened else ""
 
     @property
     def batches(self) -> list[dict[str, Any]]:
@@ -80,9 +87,10 @@ class Tap:
 
     def records(self) -> dict[str, dict[str, Any]]:
         """What the view shows, from its first snapshot and all batches."""
-        opened = [m for _, m in self.seen if m["msg_type"] == "comm_open" and self.is_view(m)]
-        first = opened[-1]["content"]["data"]["state"]["snapshot"]
         records: dict[str, dict[str, Any]] = {}
+        if not self.opened:
+            return records
+        first = self.opened[-1]["data"]["state"]["snapshot"]
         assert [b["n"] for b in self.batches] == list(range(1, len(self.batches) + 1))
         for key, change in [op for b in (first, *self.batches) for op in b["ops"]]:
             if isinstance(change, str):
@@ -193,7 +201,9 @@ def test_a_blocking_run_shown_live_settles_before_its_result_which_is_one_line(
 def test_a_blocked_cell_is_not_promised_a_button(kernel: Any, tap: Tap) -> None:
     """Unless this kernel hears a front end while a cell holds it."""
     tap.answering = False
-    cell = kernel.submit("r = rl.build('s', model=rl.SimulatedModel(['x'], delay=1.5)).run('x', show=True)")
+    kernel.run("later = rl.build('later', model=rl.SimulatedModel(['x'], delay=1.5))")
+    tap.seen.clear()
+    cell = kernel.submit("answer = later.run('x', show=True)")
     wait_for(kernel, lambda: "stop" in tap.records())
     assert tap.records()["stop"]["how"] == "kernel"
     tap.say(tap.view, {"hello": "a page"})
@@ -229,7 +239,8 @@ def test_runs_inside_a_shown_run_are_shown_in_its_view_alone(kernel: Any, tap: T
     kernel.run(
         "def ask(what: str) -> str:\n    'Ask another robot.'\n"
         "    return str(short.run(what, show=True))\n"
-        "boss = rl.build('boss', model=rl.SimulatedModel([('ask', {'what': 'x'}), 'done']), tools=[ask])"
+        "script = rl.SimulatedModel([('ask', {'what': 'x'}), 'done'])\n"
+        "boss = rl.build('boss', model=script, tools=[ask])"
     )
     tap.seen.clear()
     assert kernel.run("str(boss.run('go', show=True))").text == "'done'"
@@ -364,7 +375,8 @@ def test_an_executed_notebook_holds_no_widget_view() -> None:
         "run.result()",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    where = {"metadata": {"path": str(Path(__file__).resolve().parents[2])}}
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", resources=where).execute()
     for cell in notebook.cells[1:]:
         for output in cell.outputs:
             assert WIDGET not in output.get("data", {}), cell.source

@@ -192,7 +192,7 @@ def test_one_status_line_while_a_cell_blocks_and_none_afterwards(kernel):
     assert len(shown) == 1
     assert "slow" in shown[0]
     assert "running" in shown[0]
-    assert cell.updates[-1] == {}
+    assert cell.updates[-1] == {"text/plain": ""}
     quick = kernel.run("str(rl.build('q', model=rl.SimulatedModel(['x'])).run('x'))")
     assert quick.displays == []
 

@@ -455,15 +455,17 @@ def how(view: LiveView) -> str:
 def test_a_click_is_promised_only_where_the_kernel_hears_it() -> None:
     bot = Bot()
     view, wire, clock = viewed(bot)
-    view.stopped_by(blocked=False)
+    view.stopped_by(idle=False, blocked=False)
+    assert how(view) == ""
+    view.stopped_by(idle=True, blocked=False)
     assert how(view) == "button"
-    view.stopped_by(blocked=True)
+    view.stopped_by(idle=False, blocked=True)
     assert how(view) == "kernel"
     view.heard({"hello": "page"})  # a front end is heard although a cell holds the kernel
-    view.stopped_by(blocked=True)
+    view.stopped_by(idle=False, blocked=True)
     assert how(view) == "button"
-    view.stopped_by(blocked=False)
-    view.stopped_by(blocked=True)
+    view.stopped_by(idle=True, blocked=False)
+    view.stopped_by(idle=False, blocked=True)
     assert how(view) == "kernel"
     clock.now += 1
     view.paint()
@@ -474,7 +476,7 @@ def test_a_click_stops_the_run() -> None:
     slow = rl.build("slow", model=rl.SimulatedModel(["x"], delay=30))
     run = slow.start("go")
     view = LiveView(run)
-    view.stopped_by(blocked=False)
+    view.stopped_by(idle=True, blocked=False)
     view.heard({"stop": True})
     assert how(view) == "stopping"
     with pytest.raises(rl.RunInterrupted):
