@@ -91,8 +91,7 @@ def _milliseconds(name: str) -> int:
 
 async def _uneven(setting: Setting) -> Pair:
     robots = {
-        ms: rl.build(f"robot {ms}", model=Instant(wait=ms / 1000))
-        for ms in BRANCHES.values()
+        ms: rl.build(f"robot {ms}", model=Instant(wait=ms / 1000)) for ms in BRANCHES.values()
     }
     net = rl.create_network("uneven")
     for name, before in UNEVEN.items():
