@@ -211,7 +211,10 @@ class Effective(Mapping[str, Setting]):
         self.origins = origins
 
     def __getitem__(self, name: str) -> Setting:
-        return Setting(self.values_[name], self.origins.get(name, "default"))
+        value = self.values_[name]
+        if name == "api_key":
+            value = key_name_only(value) or plain(name, value)  # never the key itself
+        return Setting(value, self.origins.get(name, "default"))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.values_)

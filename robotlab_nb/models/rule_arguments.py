@@ -93,7 +93,7 @@ def _fill(
     """A value for one schema; MISSING when it is optional and the message says nothing of it."""
     schema = _resolved(schema, root)
     if "const" in schema:
-        return schema["const"]
+        return schema["const"] if required else MISSING
     kind = _type(schema)
     value: Any = MISSING
     if isinstance(schema.get("enum"), list) and schema["enum"]:

@@ -15,6 +15,7 @@ from ..core.events import Scope
 from ..robot.in_force import run_level
 from ..runtime.stop import StopRun
 from ..runtime.threads import in_thread
+from ..tools.failing import traceback_text
 from .result import NetworkFailed, TaskResult
 from .stepping import FINISHED, Happening, States, advance
 from .task import arguments_for
@@ -266,11 +267,9 @@ class Scheduler:
         self._emit("task.completed", task.name, data)
 
     def _failed(self, task: Task, error: Exception) -> None:
-        import traceback
-
         data: dict[str, Any] = {"error": describe_error(error)}
         if not isinstance(error, RobotLabError):
-            data["traceback"] = "".join(traceback.format_exception(error))
+            data["traceback"] = traceback_text(error)
         if isinstance(error, RobotLabError):
             error.task = task.name
         if self.run.state.tasks[task.name].started_s is None:

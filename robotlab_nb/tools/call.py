@@ -16,7 +16,6 @@ from ..runtime.stop import StopRun
 from .arguments import ArgumentsError, bind, parse
 from .failing import failure
 from .running import PLAIN, Late, Raised, Returned, run_async, run_sync
-from .running import __file__ as _running
 
 if TYPE_CHECKING:
     import asyncio
@@ -211,7 +210,7 @@ def _ended(tool: Tool, end: Returned | Raised | Late, seconds: float | None) -> 
         return _late(tool, end.leaked, seconds)
     if _is_stop(end.error):
         raise StopRun from end.error
-    told = failure(end.error, tool.name, ours=_running)
+    told = failure(end.error, tool.name)
     return Outcome(
         "failed",
         content=f"Error ({tool.name}): {told.message}" + " (retryable)" * told.retryable,

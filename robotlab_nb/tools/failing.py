@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.errors import RobotLabError, ToolError
@@ -9,10 +10,11 @@ from ..core.errors import RobotLabError, ToolError
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Failure", "failure"]
+__all__ = ["Failure", "failure", "traceback_text"]
 
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 20_000
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 class Failure(NamedTuple):
@@ -57,15 +59,15 @@ def _message_of(error: BaseException) -> str:
     return text if len(text) <= MOST_MESSAGE else text[:MOST_MESSAGE] + "…"
 
 
-def _traceback_of(error: BaseException, ours: str) -> str:
-    """The traceback as text, without the frames of the file ``ours`` at its top."""
+def traceback_text(error: BaseException) -> str:
+    """A traceback as text, from the first frame that is not this package's own."""
     import traceback
 
     frames: TracebackType | None = error.__traceback__
     while (
         frames is not None
         and frames.tb_next is not None
-        and frames.tb_frame.f_code.co_filename == ours
+        and frames.tb_frame.f_code.co_filename.startswith(_PACKAGE)
     ):
         frames = frames.tb_next
     try:
@@ -78,7 +80,7 @@ def _traceback_of(error: BaseException, ours: str) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
 
 
-def failure(error: BaseException, tool: str, *, ours: str) -> Failure:
+def failure(error: BaseException, tool: str) -> Failure:
     """Tell an exception that a tool raised.
 
     Parameters
@@ -86,8 +88,6 @@ def failure(error: BaseException, tool: str, *, ours: str) -> Failure:
     error : BaseException
     tool : str
         The tool's name.
-    ours : str
-        Path of the module that called the tool.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def failure(error: BaseException, tool: str, *, ours: str) -> Failure:
 
     Examples
     --------
-    >>> failure(ValueError("no such city"), "weather", ours="").message
+    >>> failure(ValueError("no such city"), "weather").message
     'no such city'
     """
     error = _unwrapped(error)
@@ -109,6 +109,6 @@ def failure(error: BaseException, tool: str, *, ours: str) -> Failure:
         type(error).__name__,
         message,
         isinstance(error, RobotLabError) and bool(error.retryable),
-        _traceback_of(error, ours),
+        traceback_text(error),
         exception,
     )

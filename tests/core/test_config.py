@@ -55,6 +55,9 @@ def test_a_config_is_sparse_and_merges():
 def test_a_config_as_json_shows_no_key():
     config = rl.RunConfig(api_key="sk-very-secret", on_content=print)
     assert config.to_dict() == {"api_key": "(set)", "on_content": "print"}
+    found = resolve([("robot", {"api_key": "sk-very-secret"})])["api_key"]
+    assert found == ("(set)", "robot")
+    assert resolve([("robot", {"api_key": "MY_KEY"})])["api_key"].value == "MY_KEY"
     # its repr is for the person who wrote it, and must not leak either
     assert "sk-very-secret" not in repr(config)
 

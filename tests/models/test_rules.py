@@ -174,6 +174,20 @@ def test_references_and_nullable_types_are_followed():
     assert said("Weather in Rome", spec)[0][1] == {"where": {"city": "Rome"}}
 
 
+def test_a_constant_in_an_optional_object_is_no_reason_to_fill_it():
+    filters = {
+        "type": "object",
+        "properties": {"kind": {"const": "filter"}, "color": {"enum": ["red", "blue"]}},
+        "required": ["kind"],
+    }
+    spec = tool("find_shoes", "", "size", size=INTEGER, filters=filters)
+    assert said("Find shoes in 42", spec)[0][1] == {"size": 42}
+    assert said("Find blue shoes in 42", spec)[0][1] == {
+        "size": 42,
+        "filters": {"kind": "filter", "color": "blue"},
+    }
+
+
 def test_tool_choice_is_obeyed():
     assert said("Who won?", CLOCK, tool_choice="required")[0][0] == "get_time"
     assert isinstance(said("The time in Rome?", CLOCK, tool_choice="none"), str)
