@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.errors import RobotLabError, ToolError
@@ -14,6 +15,8 @@ __all__ = ["Failure", "failure", "traceback_text"]
 
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 20_000
+#: the file that a kernel invents for a cell; its name changes with each run
+_CELL = re.compile(r'File "[^"\n]*ipykernel_\d+[/\\]\d+\.py"')
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
@@ -74,6 +77,7 @@ def traceback_text(error: BaseException) -> str:
         text = "".join(traceback.format_exception(type(error), error, frames))
     except Exception as broken:  # an exception whose own attributes fail
         return f"{type(error).__name__} (its traceback raised {type(broken).__name__})"
+    text = _CELL.sub('File "a cell"', text)
     if len(text) <= MOST_TRACEBACK:
         return text
     half = MOST_TRACEBACK // 2

@@ -464,7 +464,9 @@ def test_dot_and_mermaid_read_back(names: list[str]) -> None:
 def test_dot_itself_reads_every_name() -> None:
     payloads = [payload for payload in PAYLOADS if payload.strip() and len(payload) < 500]
     for start in range(0, len(payloads), 40):
-        net = named(list(dict.fromkeys(payloads[start : start + 40])))
+        net = rl.create_network("names")
+        for name in dict.fromkeys(payloads[start : start + 40]):
+            net.task(name, lambda message: message)
         ran = subprocess.run(
             ["dot", "-Tcanon"], input=net.to_dot().encode("utf-8"), capture_output=True, check=True
         )
