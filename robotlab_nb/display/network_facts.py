@@ -54,9 +54,9 @@ class TaskFacts:
         Empty where nothing has run.
     note : str
         Why it stands so, or what it waits for.
-    started_s, waited_s, worked_s, busy_s : float or None
-        Seconds: since the network's start, for a free slot, at work so far, and of that until
-        its robot did something last.
+    started_s, waited_s, worked_s : float or None
+        Seconds: since the network's start, for a free slot, at work so far. Waiting for a
+        person is no work.
     usage : Usage or None
         Tokens and cost; None where no model was asked.
     error : mapping
@@ -81,7 +81,6 @@ class TaskFacts:
     started_s: float | None = None
     waited_s: float | None = None
     worked_s: float | None = None
-    busy_s: float | None = None
     usage: Usage | None = None
     error: Mapping[str, Any] | None = None
     route: tuple[str, ...] = ()
@@ -195,7 +194,8 @@ def _happened(state: RunState, latest: float) -> NetworkFacts:
         began = _number(task.started_s)
         worked = _number(task.duration_s)
         if worked is None and began is not None and _text(task.status) in _OPEN:
-            worked = latest - began if latest - began >= _BEGUN else None
+            until = _last(child) if task.status == "waiting" and child is not None else latest
+            worked = until - began if until - began >= _BEGUN else None
         found.append(
             replace(
                 told,
@@ -204,7 +204,6 @@ def _happened(state: RunState, latest: float) -> NetworkFacts:
                 started_s=None if began is None else max(began - start, 0.0),
                 waited_s=_number(task.waited_s),
                 worked_s=worked,
-                busy_s=None if child is None or began is None else _last(child) - began,
                 usage=child.total_usage() if child is not None else None,
                 error=task.error if isinstance(task.error, Mapping) else None,
                 route=_names(task.route),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .amounts import seconds
+from .amounts import moment, seconds
 from .escape import one_line
 from .parts import Image
 from .states import state_of
@@ -93,7 +93,7 @@ def told(facts: NetworkFacts) -> str:
         waited = task.waited_s if task.waited_s and task.waited_s > _SEEN else None
         words.append(
             f"{one_line(task.name, 80)} {state_of(task.status).word}, "
-            f"from {seconds(task.started_s)} for {seconds(task.worked_s) or 'an unknown time'}"
+            f"from {moment(task.started_s)} for {seconds(task.worked_s) or 'an unknown time'}"
             + (f" after waiting {seconds(waited)}" if waited else "")
         )
     more = f"; and {len(began) - MOST_ROWS:,} more" if len(began) > MOST_ROWS else ""
@@ -138,8 +138,12 @@ class _Scale:
         power = 10.0 ** math.floor(math.log10(rough))
         self.step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
 
-    def at(self, moment: float) -> float:
-        return _START + (_END - _START) * min(max(moment / self.total, 0.0), 1.0)
+    @property
+    def end(self) -> float:
+        return self.at(self.total)
+
+    def at(self, when: float) -> float:
+        return _START + (_END - _START) * min(max(when / self.total, 0.0), 1.0)
 
     def lines(self) -> list[float]:
         count = math.floor(self.total / self.step + 1e-9)
@@ -152,22 +156,22 @@ def _when(task: TaskFacts, place: int) -> tuple[bool, float, int]:
 
 
 def _grid(scale: _Scale, bottom: float) -> str:
-    lines = [number(scale.at(moment)) for moment in scale.lines()]
+    lines = [number(scale.at(when)) for when in scale.lines()]
     drawn = "".join(f"M{x} {_TOP - 4}V{number(bottom)}" for x in lines)
     words = [
-        text(scale.at(moment), _TOP - 14, _tick(moment, scale.step), anchor="middle")
-        for moment in scale.lines()
+        text(scale.at(when), _TOP - 14, _tick(when, scale.step), anchor="middle")
+        for when in scale.lines()
     ]
     return f'<path class="v o" d="{drawn}"/>{"".join(words)}'
 
 
-def _tick(moment: float, step: float) -> str:
+def _tick(when: float, step: float) -> str:
     """A moment in the unit that suits the distance between two of them."""
     if step < 1:
-        return f"{moment * 1e3:.3g} ms" if moment < 0.9995 else f"{moment:.1f} s"
+        return f"{when * 1e3:.3g} ms" if when < 0.9995 else f"{when:.1f} s"
     if step < 60:
-        return f"{moment:.0f} s"
-    return seconds(moment) or "" if moment else "0 s"
+        return f"{when:.0f} s"
+    return seconds(when) or "" if when else "0 s"
 
 
 def _row(task: TaskFacts, scale: _Scale, top: float) -> str:
@@ -189,21 +193,24 @@ def _row(task: TaskFacts, scale: _Scale, top: float) -> str:
             f'd="M{number(slot + 2)} {number(top + 8)}H{number(start - 2)}"/>'
         )
     end = scale.at(task.started_s + (task.worked_s or 0.0))
-    hold = start
-    if task.status == "waiting":  # for a person, since what it did last
-        hold = max(scale.at(task.started_s + (task.busy_s or 0.0)), start)
-        out.append(
-            f'<rect class="bw sw" stroke-dasharray="3 2.5" x="{number(hold + 0.5)}" '
-            f'y="{number(top + 3.5)}" width="{number(max(end - hold - 1, 3))}" height="9" rx="3"/>'
-        )
-    worked = (hold if task.status == "waiting" else end) - start
     hue = task.lane.hue if task.lane is not None else "x"
+    size = max(end - start, 2)
     out.append(
         f'<rect class="{hue}" x="{number(start)}" y="{number(top + 3)}" '
-        f'width="{number(max(worked, 2))}" height="10" rx="{number(min(3, max(worked, 2) / 2))}"/>'
+        f'width="{number(size)}" height="10" rx="{number(min(3, size / 2))}"/>'
     )
+    end = start + size
     figure = seconds(task.worked_s) or state.word
-    out += _said(state.icon, state.hue, max(end, start + 2) + 8, top, figure, colour)
+    if task.status == "waiting":  # for a person, ever since
+        out.append(
+            f'<rect class="bw sw" stroke-dasharray="3 2.5" x="{number(end + 1)}" '
+            f'y="{number(top + 3.5)}" width="{number(max(scale.end - end - 1, 3))}" height="9" '
+            'rx="3"/>'
+        )
+        end = scale.end
+        held = scale.total - task.started_s - (task.worked_s or 0.0)
+        figure = f"{seconds(held)} for you" if held > 0 else state.word
+    out += _said(state.icon, state.hue, end + 8, top, figure, colour)
     return "".join(out)
 
 

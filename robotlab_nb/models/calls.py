@@ -296,7 +296,7 @@ class Call:
         return message
 
     def _usage(self, message: Message) -> Usage:
-        from .prices import cost_of
+        from .costs import cost_of
 
         told = self.assembler.usage or {}
         estimated = False

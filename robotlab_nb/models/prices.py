@@ -15,18 +15,16 @@ from .price_file import find_entry, parse_all, read_prices
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .protocol import Model
 
 __all__ = [
     "FREE",
     "Price",
     "Tier",
     "context_window",
-    "cost",
-    "cost_of",
     "has_provider",
     "known_models",
     "near_models",
+    "number",
     "price_of",
     "provider_of",
 ]
@@ -134,90 +132,6 @@ def price_of(
     if owner in _FREE_PROVIDERS:
         return FREE
     return _price_of(model, provider, response_model)
-
-
-def cost(usage: Mapping[str, Any], price: Price | None) -> float | None:
-    """Say what a call cost.
-
-    Parameters
-    ----------
-    usage : mapping
-        ``input_tokens`` (cached ones included), ``output_tokens`` (reasoning included),
-        ``cached_tokens``, ``reasoning_tokens``; a ``cost_usd`` that the provider reported
-        wins over every price.
-    price : Price or None
-
-    Returns
-    -------
-    float or None
-        US dollars; None when the price or a needed count is not known.
-
-    Examples
-    --------
-    >>> round(cost({"input_tokens": 100, "output_tokens": 10}, Price(1e-6, 2e-6)), 9)
-    0.00012
-    >>> cost({"input_tokens": 100, "output_tokens": 10}, None) is None
-    True
-    >>> cost({"cost_usd": 0.5}, None)
-    0.5
-    """
-    reported = _number(usage.get("cost_usd"))
-    if reported is not None:
-        return reported
-    if price is None:
-        return None
-    if price is FREE:
-        return 0.0
-    read, written = _count(usage, "input_tokens"), _count(usage, "output_tokens")
-    if read is None or written is None:
-        return None
-    rates: Price | Tier = price
-    for tier in price.tiers:
-        if read > tier.above:
-            rates = tier
-    cached = min(_count(usage, "cached_tokens") or 0, read)
-    thought = min(_count(usage, "reasoning_tokens") or 0, written)
-    if rates.reasoning is None:
-        thought = 0
-    total = 0.0
-    for tokens, rate in (
-        (read - cached, rates.input),
-        (cached, rates.input if rates.cached is None else rates.cached),
-        (written - thought, rates.output),
-        (thought, rates.reasoning),
-    ):
-        if tokens:
-            if rate is None:
-                return None
-            total += tokens * rate
-    return total
-
-
-def cost_of(
-    model: Model, usage: Mapping[str, Any], response_model: str | None = None
-) -> float | None:
-    """Say what a call to a model cost.
-
-    Parameters
-    ----------
-    model : Model
-    usage : mapping
-        As for :func:`cost`.
-    response_model : str, optional
-        The name that the provider answered with.
-
-    Returns
-    -------
-    float or None
-        US dollars; None when that is not known.
-
-    Examples
-    --------
-    >>> from robotlab_nb.models.simulated import SimulatedModel
-    >>> cost_of(SimulatedModel(), {"input_tokens": 8, "output_tokens": 3})
-    0.0
-    """
-    return cost(usage, price_of(model.name, model.provider, response_model=response_model))
 
 
 def provider_of(name: str) -> str | None:
@@ -356,7 +270,7 @@ def _entry(name: str, raw: Any) -> _Entry | None:
     if not isinstance(raw, dict) or not isinstance(raw.get("litellm_provider"), str):
         return None
     provider = _family(raw["litellm_provider"])
-    window = _number(raw.get("max_input_tokens")) or _number(raw.get("max_tokens"))
+    window = number(raw.get("max_input_tokens")) or number(raw.get("max_tokens"))
     return _Entry(
         provider, str(raw.get("mode") or "chat"), int(window) if window else None,
         _price(name, provider, raw),
@@ -377,10 +291,10 @@ def _price(name: str, provider: str, raw: Mapping[str, Any]) -> Price | None:
 
 def _rates(raw: Mapping[str, Any], suffix: str = "") -> _Rates:
     return (
-        _number(raw.get("input_cost_per_token" + suffix)),
-        _number(raw.get("output_cost_per_token" + suffix)),
-        _number(raw.get("cache_read_input_token_cost" + suffix)),
-        _number(raw.get("output_cost_per_reasoning_token" + suffix)),
+        number(raw.get("input_cost_per_token" + suffix)),
+        number(raw.get("output_cost_per_token" + suffix)),
+        number(raw.get("cache_read_input_token_cost" + suffix)),
+        number(raw.get("output_cost_per_reasoning_token" + suffix)),
     )
 
 
@@ -395,7 +309,7 @@ def _tiers(raw: Mapping[str, Any]) -> Iterable[Tier]:
     ranges = raw.get("tiered_pricing")
     for row in ranges if isinstance(ranges, list) else ():
         if isinstance(row, dict) and isinstance(row.get("range"), list) and row["range"]:
-            low = _number(row["range"][0])
+            low = number(row["range"][0])
             if low is not None:
                 yield Tier(int(low), *_rates(row))
 
@@ -408,13 +322,9 @@ def _family(provider: str) -> str:
     return _FAMILIES.get(provider, provider)
 
 
-def _number(value: Any) -> float | None:
+def number(value: Any) -> float | None:
+    """A price or a cost as a number; None for what is none."""
     """A finite number that is not negative, else None."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if 0 <= value < float("inf") else None
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int | None:
-    number = _number(usage.get(name))
-    return None if number is None else int(number)

@@ -185,13 +185,15 @@ class Painter:
         """
         line = _Line(self, run, visible=not self.shown_here(run.id))
         holds = threading.current_thread() is threading.main_thread()
-        self._waiting += 1
-        self._holding += holds
+        with self._lock:
+            self._waiting += 1
+            self._holding += holds
         try:
             yield line
         finally:
-            self._waiting -= 1
-            self._holding -= holds
+            with self._lock:
+                self._waiting -= 1
+                self._holding -= holds
             self.paint()
             line.close()
             if run.done and run.status != "completed" and run not in self._ever:
@@ -243,7 +245,13 @@ _made: Painter | None = None
 
 
 def painter() -> Painter | None:
-    """The painter of this kernel; None where there is no kernel (a script, a plain shell)."""
+    """The painter of this kernel; None where there is no kernel (a script, a plain shell).
+
+    Examples
+    --------
+    >>> painter() is None
+    True
+    """
     global _made
     if _made is None:
         from IPython import get_ipython

@@ -41,6 +41,14 @@ def run_row(state: RunState) -> Row:
     dict
         ``name, kind, icon, word, hue, live, sim, figures``; for a network ``strip`` (a mark per
         task) and ``counts``; ``fault`` when it failed.
+
+    Examples
+    --------
+    >>> from robotlab_nb.core.events import Scope
+    >>> from robotlab_nb.core.state import RunState
+    >>> row = run_row(RunState(Scope("r", "r", None, 0, "robot", ("bot",), "bot")))
+    >>> row["name"], row["icon"], row["word"], row["live"]
+    ('bot', '○', 'pending', True)
     """
     found = state_of(state.status)
     row: Row = {
@@ -93,6 +101,14 @@ def lane_rows(state: RunState, doing: Mapping[str, str]) -> Iterator[tuple[str, 
     (str, dict)
         A key ``L0 …`` and ``name, shape, hue, icon, say, tone, spans``; spans are seconds from
         the start, the end None while it goes on.
+
+    Examples
+    --------
+    >>> from robotlab_nb.core.events import Scope
+    >>> from robotlab_nb.core.state import RunState
+    >>> state = RunState(Scope("r", "r", None, 0, "robot", ("bot",), "bot"))
+    >>> [(row["shape"], row["name"], row["say"]) for _, row in lane_rows(state, {})]
+    [('●', 'bot', 'pending')]
     """
     runs: dict[str, list[RunState]] = {}
     for run in sorted((r for r in state.walk() if r.scope.robot), key=lambda r: r.started_s):
@@ -168,6 +184,16 @@ def task_rows(state: RunState) -> Iterator[tuple[str, Row]]:
     ------
     (str, dict)
         A key ``T0 …`` and ``name, who, icon, word, hue, note``.
+
+    Examples
+    --------
+    >>> from robotlab_nb.core.events import Event, Scope
+    >>> from robotlab_nb.core.state import RunState
+    >>> scope = Scope("r", "r", None, 0, "network", ("net",), None)
+    >>> graph = [{"task": "a", "kind": "robot", "robot": "bot"}]
+    >>> state = RunState.fold([Event("run.started", scope, 0, 0.0, {"graph": graph})])
+    >>> [(row["name"], row["who"], row["word"]) for _, row in task_rows(state)]
+    [('a', 'bot', 'pending')]
     """
     for number, task in enumerate(list(state.tasks.values())[:TASKS]):
         found = state_of(task.status)

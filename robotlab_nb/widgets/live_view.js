@@ -116,15 +116,18 @@ class View {
     this.tasks = make("ul", "rlnb-tasks rlnb-q");
     this.folded = make("details", "", make("summary", "", make("span", "", "Tasks")), this.tasks);
     this.chips = make("div", "rlnb-bar", ...Object.keys(KINDS).map((kind) => this.chip(kind)));
-    this.full = make("button", "rlnb-e", "Show all lines");
-    this.full.type = "button";
+    this.newest = make("button", "", "↓ Newest");
+    this.newest.onclick = () => this.toEnd();
+    this.full = make("button", "", "Show all lines");
     this.full.onclick = () => this.pressFull();
-    this.chips.append(this.full);
+    this.newest.type = this.full.type = "button";
+    this.chips.append(make("span", "rlnb-e rlnb-bar", this.newest, this.full));
     this.chips.setAttribute("role", "group");
     this.chips.setAttribute("aria-label", "Show in the transcript");
     this.log = make("div", "rlnb-log");
     this.log.tabIndex = 0;
     this.log.addEventListener("toggle", () => this.count(), true);
+    this.log.addEventListener("scroll", () => this.reach());
     this.log.setAttribute("role", "region");
     this.log.setAttribute("aria-label", "Transcript");
     this.news = make("div", "rlnb-news");
@@ -155,6 +158,7 @@ class View {
   pressFull() {
     const full = this.log.classList.toggle("rlnb-full");
     say(this.full, full ? "Show fewer lines" : "Show all lines");
+    this.reach();
   }
 
   press() {
@@ -181,18 +185,26 @@ class View {
     this.count();
     this.tell();
     if (follow) this.toEnd();
+    this.reach();
   }
 
   // Whether the reader is at the end of the transcript, or has not seen it yet.
   atEnd() {
-    const { log } = this;
     const first = !this.placed;
-    this.placed = log.clientHeight > 0;
-    return first || log.scrollHeight - log.scrollTop - log.clientHeight < 24;
+    this.placed = this.log.clientHeight > 0;
+    return first || this.below() < 24;
+  }
+
+  below() {
+    return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight;
   }
 
   toEnd() {
     this.log.scrollTop = this.log.scrollHeight;
+  }
+
+  reach() {
+    this.newest.hidden = this.below() < 24;
   }
 
   remove(key) {
@@ -413,6 +425,7 @@ class View {
     const tasks = this.tasks.children.length;
     this.rows.hidden = lanes < 2 && !tasks;
     this.folded.hidden = !tasks;
+    this.reach();
     this.full.hidden = !this.log.classList.contains("rlnb-full")
       && this.log.scrollHeight <= this.log.clientHeight + 1;
   }

@@ -121,9 +121,7 @@ class NetworkStory:
     def ends(self, task: str, at: float, text: str = "done", **data: Any) -> NetworkStory:
         return self.add("task.completed", at, task=task, text=text, **data)
 
-    def fails(
-        self, task: str, at: float, message: str = "no answer", **error: Any
-    ) -> NetworkStory:
+    def fails(self, task: str, at: float, message: str = "no answer", **error: Any) -> NetworkStory:
         told = {"type": "TimeoutError", "message": message, **error}
         return self.add("task.failed", at, task=task, error=told)
 

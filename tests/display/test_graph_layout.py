@@ -88,7 +88,9 @@ def check_routes(placed: Layout) -> None:
 
 
 @given(graph=graphs())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_boxes_stand_apart_and_to_the_right_of_what_they_need(
     graph: tuple[int, list[Edge]], engine: str
 ) -> None:
@@ -113,9 +115,7 @@ def test_edges_go_around_boxes_that_dot_placed(graph: tuple[int, list[Edge]]) ->
     check_routes(placed)
 
 
-@given(
-    st.integers(0, 8), st.lists(st.tuples(st.integers(-2, 9), st.integers(-2, 9)), max_size=20)
-)
+@given(st.integers(0, 8), st.lists(st.tuples(st.integers(-2, 9), st.integers(-2, 9)), max_size=20))
 @settings(max_examples=80, deadline=None)
 def test_circles_and_edges_to_nowhere_are_left_out(count: int, edges: list[Edge]) -> None:
     placed = layout(count, edges, renderer="builtin")

@@ -309,7 +309,9 @@ def contrast(one: str, other: str) -> float:
     def luminance(colour: str) -> float:
         digits = colour[1:] if len(colour) == 7 else "".join(c * 2 for c in colour[1:])
         parts = [int(digits[n : n + 2], 16) / 255 for n in (0, 2, 4)]
-        red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        red, green, blue = (
+            p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+        )
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     high, low = sorted((luminance(one), luminance(other)), reverse=True)
@@ -438,9 +440,7 @@ def shown(name: str) -> str:
 def named(names: list[str]) -> Any:
     net = rl.create_network(names[0])
     for place, name in enumerate(names):
-        net.task(
-            name, lambda message: message, depends_on=names[:place], when=lambda message: True
-        )
+        net.task(name, lambda message: message, depends_on=names[:place], when=lambda message: True)
     return net
 
 

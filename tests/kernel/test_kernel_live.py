@@ -360,6 +360,19 @@ def test_a_view_in_an_earlier_cell_goes_on_while_a_later_cell_waits(kernel: Any,
     assert WIDGET not in settled
 
 
+def test_what_settles_between_two_cells_is_told_again_to_a_headless_reader(
+    kernel: Any, tap: Tap
+) -> None:
+    """Such a reader takes in only messages of the cell that it is running."""
+    tap.answering = False
+    kernel.run("run = short.start('go'); run")
+    wait_for(kernel, lambda: ended(tap))
+    cell = kernel.run("1 + 1")
+    assert [WIDGET in bundle for bundle in cell.updates] == [False]
+    assert "one two three" in cell.updates[0]["text/plain"]
+    assert kernel.run("1 + 1").updates == []
+
+
 # -- headless ------------------------------------------------------------------------------------
 
 

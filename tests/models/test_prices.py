@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robotlab_nb.models import price_file, prices
+from robotlab_nb.models.costs import cost, cost_of
 from robotlab_nb.models.prices import (
     FREE,
     Price,
     Tier,
     context_window,
-    cost,
-    cost_of,
     known_models,
     near_models,
     price_of,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from robotlab_nb.core.errors import ConfigurationError, ModelError
 from robotlab_nb.core.messages import Message, ToolCallPart
-from robotlab_nb.models.prices import cost_of
+from robotlab_nb.models.costs import cost_of
 from robotlab_nb.models.protocol import Chunk, Request, ToolSpec
 from robotlab_nb.models.simulated import Answer, Call, SimulatedModel
 from robotlab_nb.models.tokens import estimate_input, estimate_tokens
