@@ -18,6 +18,10 @@ __all__ = ["GAP_X", "GAP_Y", "HEIGHT", "WIDTH", "by_dot", "by_library", "dot_is_
 #: Size of a box, and the gaps between boxes: pixels.
 WIDTH, HEIGHT, GAP_X, GAP_Y = 148, 60, 40, 12
 
+#: A part may be so many times as high as its fullest column, and is never shrunk to less than
+#: such a share of its height: beyond, edges would bend more than the room is worth.
+_HIGH, _SHRUNK = 1.4, 0.4
+
 Point = tuple[float, float]
 Edge = tuple[int, int]
 #: A column, and how high in it the middle of something is.
@@ -169,16 +173,31 @@ class _Part:
         self._twins()
         if self._falling(columns):
             self.middle = {point: -where for point, where in self.middle.items()}
-        pitch, near_edge = height + GAP_Y, 8
-        near_box = height / 2 + 8
-        for points in columns.values():
-            points.sort(key=lambda point: (self.middle[point], point))
-            gaps = [
-                pitch if a < boxes and b < boxes else near_edge if a >= boxes <= b else near_box
-                for a, b in pairwise(points)
-            ]
-            apart = _apart([self.middle[point] for point in points], gaps)
+        needs = {level: self._gaps(points) for level, points in columns.items()}
+        self._drawn_in(max(sum(gaps) for gaps in needs.values()))
+        for level, points in columns.items():
+            apart = _apart([self.middle[point] for point in points], needs[level])
             self.middle.update(zip(points, apart, strict=True))
+
+    def _gaps(self, points: list[int]) -> list[float]:
+        """Put the points of a column in order; the least distances from each to the next."""
+        points.sort(key=lambda point: (self.middle[point], point))
+        boxes, pitch = self.boxes, self.height + GAP_Y
+        near_box, near_edge = self.height / 2 + 8, 8
+        return [
+            pitch if a < boxes and b < boxes else near_edge if a >= boxes <= b else near_box
+            for a, b in pairwise(points)
+        ]
+
+    def _drawn_in(self, need: float) -> None:
+        """Draw a part together that is far higher than its fullest column.
+
+        All heights shrink by one factor, so that what was level stays level.
+        """
+        low, high = min(self.middle.values()), max(self.middle.values())
+        if high - low > _HIGH * need:
+            factor = max(_HIGH * need / (high - low), _SHRUNK)
+            self.middle = {point: where * factor for point, where in self.middle.items()}
 
     def put(
         self,

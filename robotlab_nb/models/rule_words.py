@@ -339,6 +339,8 @@ def _topic(text: str) -> str:
             return ""
         while words and words[0].lower().strip(",:") in ORDERS | _TO_ME:
             del words[0]
+        if words and words[0].lower() in ("to", "with", "on", "at", "for"):
+            del words[0]  # "reply to …" is about what follows
     return " ".join(words[:8]).strip(" .,;:!?\"'“”")[:80]
 
 

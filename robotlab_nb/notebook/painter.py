@@ -26,6 +26,8 @@ __all__ = ["Painter", "painter"]
 
 #: seconds between two looks of the painter's thread
 LOOK_S = 0.1
+#: batches a second of all views together
+MOST = 80
 #: seconds that a run, or a cell, may take before that shows: quick ones should not flicker
 QUIET_S = 0.3
 
@@ -150,8 +152,10 @@ class Painter:
     def paint(self) -> None:
         """Paint every open view, and let those go whose run has ended. Any thread may call it."""
         with self._painting:
-            for place in tuple(self._places):
-                place.paint(blocked=self._holding > 0, idle=self._idle(place))
+            places = tuple(self._places)
+            pause = max(LOOK_S, len(places) / MOST)
+            for place in places:
+                place.paint(blocked=self._holding > 0, idle=self._idle(place), pause=pause)
                 if place.view.heard_from:
                     self.widgets = True
                 elif place.unheard and self.widgets is None:

@@ -65,7 +65,11 @@ class Place:
         self._idle_since: float | None = None
         if widgets:
             self._make_widget()
-        publish(self._bundle(), self.display_id)
+        try:
+            publish(self._bundle(), self.display_id)
+        except Exception:
+            self.view.close()
+            raise
 
     def _make_widget(self) -> None:
         # A person without anywidget, or with a broken one, still sees the run.
@@ -82,7 +86,7 @@ class Place:
             bundle[_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         return bundle
 
-    def paint(self, *, blocked: bool, idle: bool) -> None:
+    def paint(self, *, blocked: bool, idle: bool, pause: float) -> None:
         """Show what is new, and settle when the run has ended. Never raises.
 
         Parameters
@@ -91,10 +95,12 @@ class Place:
             Whether a cell holds the kernel while it waits for a run.
         idle : bool
             Whether no cell is running, so that the kernel hears what a widget says.
+        pause : float
+            Seconds between two batches at least.
         """
         try:
             self.view.stopped_by(idle=idle, blocked=blocked)
-            self.view.paint()
+            self.view.paint(pause=pause)
             if not self.view.ended:
                 self._without_widget(idle=idle)
         except Exception:

@@ -76,10 +76,18 @@ def block(run: Run[Any], timeout: float | None = None, *, painter: Any = None) -
                 return False
             if not done.wait(left) and painter is not None:
                 painter.paint()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         stop_blocking(run, done)
+        shorten(stop)
         raise
     return True
+
+
+def shorten(stop: BaseException) -> None:
+    """Have a notebook show a stop with the person's own lines only: nothing of ours went wrong."""
+    from ..core.readings import reading
+
+    stop._render_traceback_ = lambda: reading("traceback")(stop)  # type: ignore[attr-defined]
 
 
 def stop_blocking(run: Run[Any], done: threading.Event | None = None) -> None:
@@ -120,7 +128,8 @@ async def wait_async(run: Run[Any]) -> None:
     with Heartbeat(loop):
         try:
             await asyncio.shield(done)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as stop:
+            shorten(stop)
             run.cancel("stopped")
             try:
                 await asyncio.wait_for(asyncio.shield(done), PATIENCE_S)

@@ -118,8 +118,14 @@ class LiveView:
             return 0.0
         return round(max(self._clock() - self.run.root.started - state.started_s, 0.0), 2)
 
-    def paint(self) -> None:
-        """Send what is due; after the run's last event everything is."""
+    def paint(self, *, pause: float = PAINT_S) -> None:
+        """Send what is due; after the run's last event everything is.
+
+        Parameters
+        ----------
+        pause : float, optional
+            Seconds to the next batch at least; more where many views are open.
+        """
         with self._lock:
             now = self._clock()
             self._abandon_if_late(now)
@@ -131,7 +137,7 @@ class LiveView:
                 self._sent += len(json.dumps(batch))
                 self._push_if_due(now)
             took = self._clock() - now
-            self._next = now + max(PAINT_S, took / _SHARE)
+            self._next = now + max(pause, took / _SHARE)
 
     def _push_if_due(self, now: float) -> None:
         # Each snapshot is followed by as much in batches, so that all snapshots together are

@@ -125,8 +125,20 @@ def test_hostile_text_stays_text(alone: Alone) -> None:
             bot.answer(number, text or "-"),
             bot.tool(f"t{number}", text, text),
         )
+    markup = "<img src=x onerror=alert(1)>"
+    state = {"icon": markup, "word": markup, "hue": ""}
+    names = {
+        "L9": {"name": markup, "shape": markup, "say": markup, "tone": "", "spans": [], **state},
+        "T9": {"name": markup, "who": markup, "note": markup, **state},
+        "E9999": {"who": markup, "label": markup, "at": markup},
+        "P9999": {"in": "E9999", "kind": "note", "text": markup, **state},
+        "run": {"name": markup, "figures": markup, "fault": markup, "counts": [[markup] * 3]},
+    }
+    number = bot.view.snapshot()["n"] + 1
+    alone.send({"n": number, "at": 1, "ops": [[key, record] for key, record in names.items()]})
     alone.page.wait_for_timeout(100)
     assert alone.page.evaluate("hurt") == 0
+    assert alone.log.locator("blockquote").last.inner_text().count(markup) == 6
     tags = alone.page.evaluate(
         "[...new Set([...document.querySelectorAll('#el *')].map(e => e.localName))].sort()"
     )

@@ -124,6 +124,11 @@ def test_circles_and_edges_to_nowhere_are_left_out(count: int, edges: list[Edge]
     check_places(placed, count, kept)
 
 
+def test_an_edge_to_itself_costs_no_other_edge() -> None:
+    placed = layout(3, [(0, 0), (2, 0), (2, 2)], renderer="builtin")
+    assert [(route.source, route.target) for route in placed.routes] == [(2, 0)]
+
+
 def test_of_a_circle_all_but_one_edge_is_kept() -> None:
     placed = layout(3, [(0, 1), (1, 2), (2, 0)], renderer="builtin")
     assert [(route.source, route.target) for route in placed.routes] == [(0, 1), (1, 2)]
@@ -131,16 +136,52 @@ def test_of_a_circle_all_but_one_edge_is_kept() -> None:
 
 def test_the_same_graph_gives_the_same_numbers_in_whatever_order_its_edges_come() -> None:
     edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4), (0, 4)]
-    first = layout(5, edges, renderer="builtin")
-    graph_layout._layout.cache_clear()
-    assert layout(5, reversed(edges), renderer="builtin") == first
+    edges += [(n, n + 1) for n in range(5, 40, 2)]  # and many parts
+    first = layout(41, edges, renderer="builtin")
+    for turn in range(6):
+        graph_layout._layout.cache_clear()
+        turned = edges[turn * 3 :] + edges[: turn * 3]
+        assert layout(41, turned, renderer="builtin") == first
+    parts = [first.boxes[n][1] for n in range(5, 40, 2)]
+    assert parts == sorted(parts)
 
 
-def test_what_is_alike_keeps_the_order_given() -> None:
-    fan = [(0, n) for n in range(1, 9)] + [(n, 9) for n in range(1, 9)]
-    placed = layout(10, fan, renderer="builtin")
-    heights = [placed.boxes[n][1] for n in range(1, 9)]
-    assert heights == sorted(heights)
+@pytest.mark.parametrize("wide", [2, 3, 4, 7])
+def test_what_is_alike_keeps_the_order_given(wide: int, engine: str) -> None:
+    layers = [[n * wide + i for i in range(wide)] for n in range(5)]
+    edges = [(a, b) for one, other in pairwise(layers) for a in one for b in other]
+    placed = layout(5 * wide, edges, renderer=engine)
+    for layer in layers:
+        heights = [placed.boxes[n][1] for n in layer]
+        assert heights == sorted(heights)
+
+
+@given(graph=graphs())
+@settings(max_examples=60, deadline=None)
+def test_no_part_stands_on_its_head(graph: tuple[int, list[Edge]]) -> None:
+    count, edges = graph
+    near_by = {edge for a, b in edges for edge in ((a, b), (b, a))}
+    part = {0}
+    while more := {b for a, b in near_by if a in part} - part:
+        part |= more
+    inside = [(a, b) for a, b in edges if a in part]
+    placed = layout(count, inside, renderer="builtin")
+    columns: dict[float, list[int]] = {}
+    for box in sorted(part, key=lambda box: placed.boxes[box][1]):
+        columns.setdefault(placed.boxes[box][0], []).append(box)
+    pairs = [pair for boxes in columns.values() for pair in pairwise(boxes)]
+    assert sum(a < b for a, b in pairs) >= sum(a > b for a, b in pairs)
+
+
+def test_few_edges_enter_a_box_apart_and_many_together() -> None:
+    for many in range(2, 9):
+        placed = layout(many + 1, [(n, many) for n in range(many)], renderer="builtin")
+        middle = placed.boxes[many][1] + HEIGHT / 2
+        entries = sorted(route.points[-1][1] - middle for route in placed.routes)
+        if many > 5:
+            assert set(entries) == {0}
+        else:
+            assert entries == pytest.approx([10 * n - 5 * (many - 1) for n in range(many)])
 
 
 def test_independent_boxes_fill_rows() -> None:
@@ -155,6 +196,7 @@ def test_parts_stand_below_each_other() -> None:
     placed = layout(6, [(0, 1), (2, 3), (2, 4)], renderer="builtin")
     check_places(placed, 6, [(0, 1), (2, 3), (2, 4)])
     assert placed.boxes[0][1] == placed.boxes[1][1] == 0
+    assert placed.boxes[3][1] < placed.boxes[4][1]
     assert placed.boxes[2][1] > HEIGHT
     assert placed.boxes[5][1] > max(placed.boxes[n][1] for n in range(5))
 

@@ -298,6 +298,21 @@ def test_two_thousand_tokens_of_a_started_run_stay_within_the_budget(
     assert "word1999" in tap.settled()["text/html"]
 
 
+def test_many_views_share_a_hundred_messages_a_second(kernel: Any, tap: Tap) -> None:
+    kernel.run(
+        "model = rl.SimulatedModel([words], pace=0.01)\n"
+        "runs = [rl.build(f'r{n}', model=model).start('x') for n in range(24)]\n"
+        "for run in runs: display(run)"
+    )
+    kernel.drain(0.5)
+    tap.seen.clear()
+    began = time.monotonic()
+    kernel.drain(3)
+    sent = [c for c in tap.contents("comm_msg") if c["data"].get("method") == "custom"]
+    assert len({c["comm_id"] for c in sent}) == 24
+    assert len(tap.seen) <= 100 * (time.monotonic() - began)
+
+
 # -- without widgets -----------------------------------------------------------------------------
 
 

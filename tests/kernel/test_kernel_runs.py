@@ -76,6 +76,7 @@ def test_interrupt_matrix_model_call(kernel, call):
             kernel.wait(cell, 10)
             assert cell.status == "error"
             assert cell.error in ("KeyboardInterrupt", "CancelledError")
+            assert "robotlab_nb" not in cell.streams  # no frames of ours in its traceback
             wait_for(kernel, lambda turn=turn: server.requests[turn].disconnected_at, 5)
             assert server.requests[turn].disconnected_at - stopped < 2
             assert kernel.run("1 + 1").text == "2"

@@ -413,6 +413,8 @@ def test_pieces_cut_anywhere_show_what_the_whole_shows(text: str, cut: random.Ra
         shown += spoken.more(text[at : at + size])
         at += size
     assert shown + spoken.rest() == plain(text)
+    single = Spoken("P0", 10_000)
+    assert "".join(map(single.more, text)) + single.rest() == plain(text)
 
 
 @pytest.mark.parametrize("text", TEXTS)
