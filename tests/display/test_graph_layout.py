@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import stat
 import sys
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -249,3 +251,13 @@ def test_phases_hold_every_box_once_and_lead_forward(
     assert all(a[1] + 1 == b[0] for a, b in pairwise(groups))
     place = {box: n for n, (_, _, boxes) in enumerate(groups) for box in boxes}
     assert all(place[a] <= place[b] for a, b in edges)
+
+
+def test_a_staircase_is_drawn_together() -> None:
+    rng = random.Random(2)
+    edges = [(rng.randrange(max(0, n - 8), n), n) for n in range(1, 100) for _ in range(2)]
+    placed = layout(100, edges, renderer="builtin")
+    check_places(placed, 100, edges)
+    check_routes(placed)
+    fullest = max(Counter(x for x, _ in placed.boxes).values())
+    assert placed.height < 2 * fullest * (HEIGHT + GAP_Y)
