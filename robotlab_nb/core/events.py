@@ -1,7 +1,7 @@
 """The one record of everything that happens: scopes, events and deltas.
 
 Results, tables, pictures, logs and replays are readings of these; nothing is recorded
-in a second place. :data:`EVENT_TYPES` lists every type with the fields of its data.
+in a second place. What each type says stands in :mod:`robotlab_nb.core.event_data`.
 
 =====================  ==========================================================
 robot_lab's event       ours
@@ -30,51 +30,10 @@ from .json import JSON  # noqa: TC001  (used by the dataclass's annotations)
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["EVENT_TYPES", "SCHEMA_VERSION", "Delta", "Event", "Scope"]
+__all__ = ["SCHEMA_VERSION", "Delta", "Event", "Scope"]
 
 #: Version of the events' shapes; it stands on each root's first event.
 SCHEMA_VERSION = 1
-
-#: type -> names of its data fields. A field may be absent where it has nothing to say.
-EVENT_TYPES: dict[str, tuple[str, ...]] = {
-    "run.started": (
-        "schema_version", "started_at", "name", "model", "provider", "simulated", "input",
-        "context", "config", "tools", "prompt_hash", "session_id", "resumed_from", "tags",
-        "graph",
-    ),
-    "run.completed": ("stop_reason",),
-    "run.failed": ("error",),
-    "run.interrupted": ("reason", "stuck"),
-    "task.started": ("task", "kind", "robot", "waited_s", "child_run_id", "prompt"),
-    "task.completed": ("task", "result", "text", "activate", "route", "child_run_id"),
-    "task.failed": ("task", "error", "child_run_id", "traceback"),
-    "task.settled": ("task", "status", "reason"),
-    "conversation.loaded": ("messages",),
-    "conversation.repaired": ("what",),
-    "conversation.committed": ("length",),
-    "conversation.forked": ("length", "reason"),
-    "message.added": ("message", "stop_reason"),
-    "model_call.started": (
-        "call_id", "round", "model", "provider", "endpoint", "simulated", "request_key",
-        "message_ids", "tools", "params", "streaming",
-    ),
-    "model_call.completed": (
-        "call_id", "text", "stop_reason", "finish_reason", "usage", "attempts", "duration_s",
-        "first_token_s", "cached", "response_id", "response_model",
-    ),
-    "model_call.failed": ("call_id", "error", "attempts", "duration_s", "text"),
-    "attempt.completed": ("call_id", "attempt", "started_s", "duration_s", "status"),
-    "attempt.failed": (
-        "call_id", "attempt", "started_s", "duration_s", "error", "retry_in_s", "billed",
-    ),
-    "tool_call.started": (
-        "tool_call_id", "call_id", "round", "tool", "source", "arguments", "arguments_text",
-    ),
-    "tool_call.completed": (
-        "tool_call_id", "status", "result", "content", "error", "retryable", "duration_s",
-        "traceback", "thread_leaked",
-    ),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +91,7 @@ class Event:
     Parameters
     ----------
     type : str
-        A key of :data:`EVENT_TYPES`.
+        A key of ``EVENT_TYPES``.
     scope : Scope
     seq : int
         Dense per root run, from 0.

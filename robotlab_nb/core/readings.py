@@ -18,6 +18,7 @@ PATHS: dict[str, str] = {
     "markdown": "robotlab_nb.display.pictures:markdown",
     "traceback": "robotlab_nb.display.traceback:lines",
     "status": "robotlab_nb.display.status_line:status",
+    "save": "robotlab_nb.display.saving:save",
     "svg": "robotlab_nb.display.graph_picture:svg",
     "repeat": "robotlab_nb.widgets.live_still:repeat",
     "frames": "robotlab_nb.frames.tables:Frames",

@@ -122,10 +122,12 @@ class Call:
         self.request.timeout = left
         began = monotonic()
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(left) as limit:
                 await self._read(self.model.stream(self.request), started)
-        except TimeoutError:
-            return self._name(self._timed_out(timeout))
+        except TimeoutError as error:
+            if limit.expired():
+                return self._name(self._timed_out(timeout))
+            return self._own(error)
         except ModelError as error:
             if error.kind == "timeout" and left is not None and monotonic() - began >= left:
                 return self._name(self._timed_out(timeout))
@@ -133,11 +135,7 @@ class Call:
         except RobotLabError:
             raise
         except Exception as error:
-            failed = ModelError(
-                f"{self.model.name} failed: {type(error).__name__}: {error}", kind="model"
-            )
-            failed.__cause__ = error
-            return failed
+            return self._own(error)
         if self.assembler.empty:
             return ModelError(
                 f"{self.model.name} answered with nothing at all", retryable=True, kind="protocol"
@@ -156,6 +154,14 @@ class Call:
     def _name(self, error: ModelError) -> ModelError:
         self.billed = self.billed or error.billed or self.first is not None
         return error
+
+    def _own(self, error: Exception) -> ModelError:
+        """A mistake of the model's own code, as a ModelError."""
+        failed = ModelError(
+            f"{self.model.name} failed: {type(error).__name__}: {error}", kind="model"
+        )
+        failed.__cause__ = error
+        return failed
 
     def _timed_out(self, timeout: float) -> ModelError:
         return ModelError(

@@ -135,7 +135,9 @@ def dot(name: str, graph: Graph) -> str:
 
 def _quoted(text: str) -> str:
     """A double-quoted DOT string: quotes and backslashes escaped, no line or control character."""
-    return '"' + _line(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    # dot reads entities in labels: an ampersand is to stay one.
+    plain = _line(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{plain}"'
 
 
 def _entity(text: str) -> str:

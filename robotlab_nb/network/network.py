@@ -22,6 +22,7 @@ from .task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from ..robot.robot import Robot
 
@@ -229,6 +230,29 @@ class Network(Pictured):
 
         found: str = reading("svg")(self)
         return found
+
+    def save(self, path: str | Path) -> Path:
+        """Save the network's picture.
+
+        Parameters
+        ----------
+        path : str or Path
+            Its ending says what to write: ``.svg``, ``.dot``, ``.mmd`` (Mermaid), or ``.png``,
+            which needs Graphviz's ``dot``.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        ConfigurationError
+            When that cannot be written here; the message says what can.
+        """
+        from ..core.readings import reading
+
+        saved: Path = reading("save")(self, path)
+        return saved
 
     # -- running ---------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.config import RunConfig
 from ..core.errors import ConfigurationError, near
+from ..core.readings import Pictured
 from ..prompts.rendering import check_prompt, render
 from ..robot.robot import Robot
 from .graph import ON_FAILURE, Node
@@ -25,7 +26,7 @@ OFFERED = ("message", "context", "upstream")
 _WORDS = {"none": "depends_on=[]", "nothing": "depends_on=[]", "optional": "optional=True"}
 
 
-class Task:
+class Task(Pictured):
     """A task as it was declared. Made by ``network.task(…)``; it does not change.
 
     Parameters

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from robotlab_nb.core.events import EVENT_TYPES, Event, Scope
+from robotlab_nb.core.event_data import EVENT_TYPES
+from robotlab_nb.core.events import Event, Scope
 from robotlab_nb.core.keys import cell_key, digest, request_key, task_fingerprint
 from robotlab_nb.core.messages import Message
 from robotlab_nb.core.state import RunState

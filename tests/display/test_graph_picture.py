@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import html as entities
 import os
 import re
@@ -409,7 +410,7 @@ def read_dot(source: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
         elif kinds[0] not in ("graph", "node"):
             assert re.fullmatch(r"t\d+", kinds[0])
             assert kinds[1:5] == ["[", "label", "=", '""']
-            labels[kinds[0]] = re.sub(r"\\(.)", r"\1", statement[4][1])
+            labels[kinds[0]] = html.unescape(re.sub(r"\\(.)", r"\1", statement[4][1]))
         statement = []
     assert not statement
     return labels, edges

@@ -512,3 +512,12 @@ def test_a_tool_for_the_callers_loop_is_refused_in_a_blocking_network():
         return await net.arun("x")
 
     assert asyncio.run(main())["a"].tool_calls[0].result == "here"
+
+
+def test_a_network_is_saved_as_a_picture(tmp_path):
+    net = support()
+    assert "<svg" in net.save(tmp_path / "n.svg").read_text("utf-8")
+    assert net.save(tmp_path / "n.dot").read_text("utf-8").startswith("digraph")
+    assert "graph TD" in net.save(tmp_path / "n.mmd").read_text("utf-8")
+    with pytest.raises(rl.ConfigurationError, match="svg"):
+        net.save(tmp_path / "n.jpeg")

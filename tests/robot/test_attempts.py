@@ -164,3 +164,11 @@ def test_a_billed_failure_leaves_the_total_incomplete():
         )
         result = asyncio.run(model.arun("hi", on_content=lambda text: None))
     assert not result.usage.cost_complete
+
+
+def test_a_timeout_error_of_the_models_own_is_not_taken_for_the_deadline():
+    def broken(request):
+        raise TimeoutError("my database is slow")
+
+    with pytest.raises(rl.ModelError, match="TimeoutError: my database is slow"):
+        rl.build("b", model=rl.SimulatedModel(broken)).run("x")

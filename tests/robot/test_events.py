@@ -1,0 +1,80 @@
+"""What runs emit is what is declared, is JSON, and keeps its order."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import robotlab_nb as rl
+from robotlab_nb.core.event_data import EVENT_TYPES
+from robotlab_nb.core.state import RunState
+from robotlab_nb.testing import ModelServer, Reply, ScriptedModel
+
+
+def scenario():
+    """Events of nearly everything that can happen to robots and networks."""
+
+    def fine(n: int) -> int:
+        """Fine."""
+        return n
+
+    def bad() -> str:
+        """Bad."""
+        raise ValueError("no")
+
+    call = ScriptedModel.tool_call
+    steps = [[call("fine", {"n": 1}), call("bad", {}), call("nonesuch", {})], "done", "a", "b"]
+    bot = rl.build("b", system_prompt="x", model=ScriptedModel(steps), tools=[fine, bad], seed=1)
+    yield from bot.run("go", context={"k": object()}).events
+    yield from bot.run("and now?").events
+    late = rl.build("l", model=rl.SimulatedModel(["again"], delay=0.2))
+    other = late.start("again")
+    late.replace_messages(["meanwhile"])
+    other.result()
+    yield from other.events
+    with ModelServer([Reply.error(500), "ok", Reply.error(400)]) as server:
+        far = rl.build("f", model=server.model("m"), config={"retry_interval": 0.01})
+        yield from far.run("x").events
+        with pytest.raises(rl.ModelError) as caught:
+            far.run("x")
+        yield from caught.value.run.events
+    slow = rl.build("s", model=rl.SimulatedModel(["x"], delay=60)).start("x")
+    slow.stop()
+    yield from slow.events
+    net = rl.create_network("n")
+    net.task("sort", lambda: "a", route=lambda r: r.text)
+    net.task("a", bot, depends_on=["sort"], optional=True)
+    net.task("b", lambda: 1, depends_on=["sort"], optional=True)
+    net.task("broken", lambda: 1 / 0)
+    net.task("after", lambda: 1, depends_on=["broken"])
+    yield from net.run("x").events
+
+
+def test_every_event_says_only_what_is_declared_and_every_type_occurs():
+    seen = set()
+    for event in scenario():
+        declared = EVENT_TYPES[event.type].__annotations__
+        assert set(event.data) <= set(declared), event.type
+        assert json.loads(json.dumps(event.to_dict())) == json.loads(json.dumps(event.to_dict()))
+        assert rl.Event.from_dict(json.loads(json.dumps(event.to_dict()))).type == event.type
+        seen.add(event.type)
+    assert seen == set(EVENT_TYPES)
+
+
+def test_every_declared_type_is_documented():
+    for type_, declared in EVENT_TYPES.items():
+        assert declared.__doc__, type_
+
+
+def test_the_record_read_back_from_json_is_the_same_run():
+    model = ScriptedModel([ScriptedModel.tool_call("add", {"a": 1, "b": 2}), "three"])
+
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    result = rl.build("b", model=model, tools=[add]).run("go")
+    lines = [json.dumps(e.to_dict()) for e in result.events]
+    read = RunState.fold(rl.Event.from_dict(json.loads(line)) for line in lines)
+    assert read == result.state
