@@ -275,7 +275,9 @@ class Call:
             "text": "".join(getattr(p, "text", "") for p in self.partial() if p.kind == "text"),
         }
         if self.billed or self.first is not None:
-            data["usage"] = {"calls": 1, "cost_complete": False}
+            free = self.model.simulated
+            cost = 0.0 if free else None
+            data["usage"] = {"calls": 1, "cost_usd": cost, "cost_complete": free}
         self.run.emit("model_call.failed", data)
         self.run.root.void(self.id, self.attempt)
 

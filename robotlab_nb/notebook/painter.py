@@ -185,7 +185,7 @@ class Painter:
     def status_line(self, run: Run[Any]) -> Iterator[_Line]:
         """Paint while this thread waits for a run: its view, or one line that goes away.
 
-        A run that fails leaves its picture, so that its messages are not lost.
+        A run that ends without a result leaves its picture, so that its messages are not lost.
         """
         line = _Line(self, run, visible=not self.shown_here(run.id))
         holds = threading.current_thread() is threading.main_thread()
@@ -200,7 +200,7 @@ class Painter:
                 self._holding -= holds
             self.paint()
             line.close()
-            if run.done and run.status != "completed" and run not in self._ever:
+            if run.done and not run.has_result and run not in self._ever:
                 self.show(run)
 
 

@@ -83,10 +83,15 @@ class Run(Work[T], Pictured):
 
         return reading("frames")(self.state, self.events)
 
+    @property
+    def has_result(self) -> bool:
+        """Whether the run has ended with a result; a failed network has one, a robot has none."""
+        status = self.state.status
+        return status == "completed" or (status == "failed" and self._keep_failed)
+
     def outcome(self) -> T:
         """The result of a run that has ended; raises what it failed with."""
-        status = self.state.status
-        if status == "completed" or (status == "failed" and self._keep_failed):
+        if self.has_result:
             if self._result is None:
                 self._result = self._finish(self)
             return self._result
