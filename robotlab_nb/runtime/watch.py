@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..core.events import Delta, Event
 from ..core.state import ENDED
+from .waiting import Heartbeat, shorten
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -130,8 +131,6 @@ class Watcher:
     async def __aiter__(self) -> AsyncIterator[Event | Delta]:
         import asyncio
 
-        from .waiting import Heartbeat
-
         loop = asyncio.get_running_loop()
         event = asyncio.Event()
 
@@ -204,8 +203,9 @@ class Stream(Generic[T]):
         try:
             yield from watcher
             self.run.outcome()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             self.run.stop()
+            shorten(stop)
             raise
         finally:
             watcher.close()
