@@ -13,9 +13,7 @@ def test_a_checkout_opens_its_own_notebooks(tmp_path):
     assert not (tmp_path / "copies").exists()
 
 
-def test_an_installed_package_copies_them_and_never_overwrites_a_persons_own(
-    tmp_path, monkeypatch
-):
+def test_an_installed_package_copies_them_and_never_overwrites_a_persons_own(tmp_path, monkeypatch):
     package = tmp_path / "site" / "robotlab_nb"
     (package / "_notebooks").mkdir(parents=True)
     (package / "_notebooks" / "01.ipynb").write_text("shipped")
