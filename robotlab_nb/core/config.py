@@ -203,12 +203,22 @@ class Effective(Mapping[str, Setting]):
     Setting(value=3, origin='default')
     """
 
-    __slots__ = ("origins", "values_")
+    __slots__ = ("_told", "origins", "values_")
 
     def __init__(self, values: dict[str, Any], origins: dict[str, str]) -> None:
         #: the bare values, for the engine
         self.values_ = values
         self.origins = origins
+        self._told: dict[str, Any] | None = None
+
+    def told(self) -> dict[str, Any]:
+        """What was set, as JSON: ``{"value", "origin"}`` by name. Made once."""
+        if self._told is None:
+            self._told = {
+                name: {"value": plain(name, self.values_[name]), "origin": origin}
+                for name, origin in self.origins.items()
+            }
+        return self._told
 
     def __getitem__(self, name: str) -> Setting:
         value = self.values_[name]

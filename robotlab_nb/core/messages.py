@@ -13,6 +13,7 @@ import hashlib
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from weakref import ref
 
 from .errors import InputError
 from .json import canonical
@@ -203,7 +204,7 @@ def part_from_dict(data: Mapping[str, Any]) -> Part:
 class _Record(dict[str, Any]):
     """A message's JSON that remembers the message, so that reading it back costs nothing."""
 
-    __slots__ = ("message",)
+    __slots__ = ("__weakref__", "message")
     message: Message
 
 
@@ -240,7 +241,8 @@ class Message(Pictured):
         self.role = role
         self.parts = (TextPart(parts),) if isinstance(parts, str) else tuple(parts)
         self._id: str | None = None
-        self._record: _Record | None = None
+        # Weak: a message and its record would else be a cycle that only the collector frees.
+        self._record: ref[_Record] | None = None
 
     @property
     def id(self) -> str:
@@ -313,7 +315,8 @@ class Message(Pictured):
 
     def to_dict(self) -> dict[str, Any]:
         """The message as JSON: ``id``, ``role``, ``parts``. Lossless; do not change it."""
-        if self._record is None:
+        record = self._record() if self._record is not None else None
+        if record is None:
             parts = []
             for part in self.parts:
                 data = part.content()
@@ -322,8 +325,8 @@ class Message(Pictured):
                 parts.append(data)
             record = _Record(id=self.id, role=self.role, parts=parts)
             record.message = self
-            self._record = record
-        return self._record
+            self._record = ref(record)
+        return record
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Message:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .messages import Message
 from .records import Attempt, ModelCall, Record, TaskState, ToolCall
-from .usage import Usage
+from .usage import NOTHING, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -48,17 +48,17 @@ class RunState(Record):
     """
 
     __slots__ = (
-        "_family",
+        "_family", "_parent",
         "children", "conversation", "ended_s", "error", "info", "message_times",
         "messages", "model_calls", "scope", "started_at", "started_s", "status", "stop_reason",
         "stop_reasons", "stuck", "tasks", "tool_calls", "turn_start", "usage",
     )  # fmt: skip
 
-    def __init__(self, scope: Scope, family: dict[str, RunState] | None = None) -> None:
+    def __init__(self, scope: Scope, parent: RunState | None = None) -> None:
         self.scope = scope
-        #: every state of the root's tree, by run id
-        self._family = {} if family is None else family
-        self._family[scope.run_id] = self
+        self._parent = parent
+        #: the states inside this one by run id, when it is folded from events
+        self._family: dict[str, RunState] = {}
         self.status = "pending"
         self.info: Mapping[str, Any] = {}
         self.started_at: str | None = None
@@ -73,7 +73,7 @@ class RunState(Record):
         self.turn_start = 0
         self.model_calls: dict[str, ModelCall] = {}
         self.tool_calls: dict[str, ToolCall] = {}
-        self.usage = Usage()
+        self.usage: Usage = NOTHING
         self.conversation: str | None = None
         self.tasks: dict[str, TaskState] = {}
         self.children: dict[str, RunState] = {}
@@ -107,15 +107,15 @@ class RunState(Record):
 
     def adopt(self, scope: Scope) -> RunState:
         """Make the state of a run inside this one, under the run that started it."""
-        child = RunState(scope, self._family)
         parent = self._family.get(scope.parent_id or "", self)
-        parent.children[scope.run_id] = child
+        child = RunState(scope, parent)
+        self._family[scope.run_id] = parent.children[scope.run_id] = child
         return child
 
     @property
     def parent(self) -> RunState | None:
         """The state of the run that started this one, where it is known."""
-        return self._family.get(self.scope.parent_id or "")
+        return self._parent
 
     def walk(self) -> Iterator[RunState]:
         """This run and all below it, parents first, in order of start."""

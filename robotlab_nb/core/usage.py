@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Usage"]
+__all__ = ["NOTHING", "Usage"]
+
+
+class _Record(dict[str, Any]):
+    """A usage's JSON that remembers the usage, so that reading it back costs nothing."""
+
+    __slots__ = ("usage",)
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,8 @@ class Usage:
         return (self.input_tokens or 0) + (self.output_tokens or 0)
 
     def __add__(self, other: Usage) -> Usage:
+        if self is NOTHING:
+            return other
         return Usage(
             _sum(self.input_tokens, other.input_tokens),
             _sum(self.output_tokens, other.output_tokens),
@@ -69,22 +78,30 @@ class Usage:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as JSON."""
-        return {
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "reasoning_tokens": self.reasoning_tokens,
-            "cached_tokens": self.cached_tokens,
-            "estimated": self.estimated,
-            "cost_usd": self.cost_usd,
-            "cost_complete": self.cost_complete,
-            "calls": self.calls,
-        }
+        record = _Record(
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            reasoning_tokens=self.reasoning_tokens,
+            cached_tokens=self.cached_tokens,
+            estimated=self.estimated,
+            cost_usd=self.cost_usd,
+            cost_complete=self.cost_complete,
+            calls=self.calls,
+        )
+        record.usage = self
+        return record
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Usage:
         """Read what :meth:`to_dict` wrote; missing fields take their defaults."""
+        if type(data) is _Record:
+            return data.usage
         known = cls.__dataclass_fields__
         return cls(**{k: v for k, v in data.items() if k in known})
+
+
+#: before the first call
+NOTHING = Usage()
 
 
 def _sum(a: Any, b: Any) -> Any:

@@ -14,6 +14,8 @@ from ..core.errors import ModelError, RobotLabError, describe_error
 from ..core.keys import request_key
 from ..core.usage import Usage
 from .assembly import Assembler
+from .costs import cost_of
+from .tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -304,14 +306,10 @@ class Call:
         return message
 
     def _usage(self, message: Message) -> Usage:
-        from .costs import cost_of
-
         told = self.assembler.usage or {}
         estimated = False
         tokens_in, tokens_out = told.get("input_tokens"), told.get("output_tokens")
         if tokens_in is None or tokens_out is None:
-            from .tokens import estimate_tokens
-
             estimated = True
             if tokens_in is None:
                 tokens_in = sum(estimate_tokens(m.text) for m in self.request.messages)

@@ -14,7 +14,7 @@ from ..runtime.notebook import expect_viewer, show_live
 from ..runtime.run import Run
 from ..runtime.watch import Stream
 from ..tools.call import check_callable
-from . import drawing
+from .diagrams import Diagrams
 from .graph import Graph, compile_graph
 from .result import NetworkResult
 from .scheduler import Scheduler
@@ -22,7 +22,6 @@ from .task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from ..robot.robot import Robot
 
@@ -32,7 +31,7 @@ __all__ = ["Network", "create_network"]
 CONCURRENCY = 32
 
 
-class Network(Pictured):
+class Network(Diagrams, Pictured):
     """A graph of tasks. Each starts when its own dependencies are done.
 
     Parameters
@@ -205,54 +204,6 @@ class Network(Pictured):
             "config": self.config.to_dict(),
             "tasks": [t.declared() for t in self._tasks.values()],
         }
-
-    # -- drawing ---------------------------------------------------------------------------
-
-    def visualize(self) -> str:
-        """The network as a text diagram: order, groups that run side by side, dependencies."""
-        return drawing.ascii_diagram(self.name, self.graph)
-
-    def to_mermaid(self) -> str:
-        """The network in Mermaid's language; names are escaped."""
-        return drawing.mermaid(self.graph)
-
-    def to_dot(self) -> str:
-        """The network in Graphviz's language; names are escaped."""
-        return drawing.dot(self.name, self.graph)
-
-    def execution_plan(self) -> str:
-        """Which tasks run in which phase, after which others."""
-        return drawing.plan(self.name, self.graph)
-
-    def to_svg(self) -> str:
-        """The network as one SVG picture that follows the page's theme."""
-        from ..core.readings import reading
-
-        found: str = reading("svg")(self)
-        return found
-
-    def save(self, path: str | Path) -> Path:
-        """Save the network's picture.
-
-        Parameters
-        ----------
-        path : str or Path
-            Its ending says what to write: ``.svg``, ``.dot``, ``.mmd`` (Mermaid), or ``.png``,
-            which needs Graphviz's ``dot``.
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        ConfigurationError
-            When that cannot be written here; the message says what can.
-        """
-        from ..core.readings import reading
-
-        saved: Path = reading("save")(self, path)
-        return saved
 
     # -- running ---------------------------------------------------------------------------
 

@@ -18,7 +18,6 @@ from ..runtime.threads import in_thread
 from ..tools.failing import traceback_text
 from .result import NetworkFailed, TaskResult
 from .stepping import FINISHED, Happening, States, advance
-from .task import arguments_for
 from .upstream import Upstream
 
 if TYPE_CHECKING:
@@ -188,7 +187,9 @@ class Scheduler:
         return Upstream(done, routers=routers, known=task.depends_on)
 
     async def _holds(self, task: Task, upstream: Upstream, context: Mapping[str, Any]) -> bool:
-        found = await _called(task.when, self.message, upstream, context)
+        found = await _called(
+            task.when, task.arguments("when", self.message, upstream, dict(context))
+        )
         if not isinstance(found, bool):
             raise ConfigurationError(
                 f"task {task.name!r}: when= returned {found!r:.60}",
@@ -216,7 +217,9 @@ class Scheduler:
         self, task: Task, upstream: Upstream, context: Mapping[str, Any], since: float
     ) -> TaskResult:
         self._started(task, since, {})
-        value = await _called(task.runner, self.message, upstream, context)
+        value = await _called(
+            task.runner, task.arguments("runner", self.message, upstream, dict(context))
+        )
         return TaskResult(task.name, value)
 
     def _routes(self, task: Task, result: Any) -> tuple[str, ...]:
@@ -279,13 +282,10 @@ class Scheduler:
         self._emit("task.failed", task.name, data)
 
 
-async def _called(
-    function: Any, message: str, upstream: Upstream, context: Mapping[str, Any]
-) -> Any:
+async def _called(function: Any, arguments: Mapping[str, Any]) -> Any:
     """Call a person's function: async on this loop, sync in a worker thread."""
     import inspect
 
-    arguments = arguments_for(function, message, upstream, context)
     if inspect.iscoroutinefunction(function):
         return await function(**arguments)
 

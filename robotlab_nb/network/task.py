@@ -57,8 +57,8 @@ class Task(Pictured):
     """
 
     __slots__ = (
-        "config", "context", "depends_on", "fallback", "name", "on_failure", "optional", "prompt",
-        "route", "runner", "tools", "when",
+        "_takes", "config", "context", "depends_on", "fallback", "name", "on_failure", "optional",
+        "prompt", "route", "runner", "tools", "when",
     )  # fmt: skip
 
     def __init__(
@@ -83,6 +83,7 @@ class Task(Pictured):
             raise ConfigurationError(
                 f"task {name!r}: on_failure={on_failure!r}", hint=near(on_failure, ON_FAILURE)
             )
+        self._takes: dict[str, tuple[str, ...]] = {}
         self.name = name
         self.runner = _runner(name, runner)
         self.depends_on = _names(name, depends_on)
@@ -143,6 +144,16 @@ class Task(Pictured):
         if self.route is not None and not callable(self.route):
             yield f"{who}: route= takes a function of the task's result"
 
+    def arguments(
+        self, part: str, message: str, upstream: Upstream, context: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Those of ``message, context, upstream`` that its ``runner`` or its ``when`` names."""
+        names = self._takes.get(part)
+        if names is None:  # reading a signature is slow: once is enough
+            names = self._takes[part] = _taken(getattr(self, part))
+        offered = {"message": message, "context": context, "upstream": upstream}
+        return {name: offered[name] for name in names}
+
     def text_for(self, message: str, upstream: Upstream, context: Mapping[str, Any]) -> str:
         """The prompt of a robot's task."""
         if self.prompt is None:
@@ -151,15 +162,12 @@ class Task(Pictured):
         return render(self.prompt, values, where=f"task {self.name!r}")
 
 
-def arguments_for(
-    function: Callable[..., Any], message: str, upstream: Upstream, context: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Those of ``message, context, upstream`` that a function names."""
-    offered = {"message": message, "context": dict(context), "upstream": upstream}
+def _taken(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Which of the offered values a function names."""
     parameters = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return offered
-    return {n: v for n, v in offered.items() if n in parameters}
+        return OFFERED
+    return tuple(name for name in OFFERED if name in parameters)
 
 
 def _signature_faults(who: str, function: Callable[..., Any]) -> Iterable[str]:

@@ -15,7 +15,8 @@ from ..core.messages import Message, ToolResultPart
 from ..models.calls import Call
 from ..models.protocol import Request
 from ..runtime.stop import StopRun
-from ..tools.call import Outcome, call_tool
+from ..tools.arguments import parsed_or_none
+from ..tools.call import Outcome, call_tool, unknown_tool
 from .result import RobotResult
 
 if TYPE_CHECKING:
@@ -214,8 +215,6 @@ class Turn:
         return bool(self.settings["raise_on_error"] if own is None else own)
 
     async def _outcome(self, part: ToolCallPart, tool: Tool | None) -> Outcome:
-        from ..tools.call import unknown_tool
-
         if tool is None:
             return unknown_tool(part.name, self.tools.names)
         timeout = self.settings["tool_timeout"] if tool.timeout is None else tool.timeout
@@ -238,7 +237,7 @@ class Turn:
                 "provider": self.model.provider,
                 "simulated": self.model.simulated,
                 "input": self.message.text,
-                "config": self._origins(),
+                "config": self.effective.told(),
                 "tools": list(self.tools.names),
                 "prompt_hash": text_hash(self.system.text) if self.system else None,
                 **self.about,
@@ -250,15 +249,6 @@ class Turn:
             run.emit("conversation.loaded", {"messages": [m.to_dict() for m in self.history]})
         self._add(self.message)
 
-    def _origins(self) -> dict[str, Any]:
-        from ..core.config import plain
-
-        values = self.settings
-        return {
-            name: {"value": plain(name, values[name]), "origin": origin}
-            for name, origin in self.effective.origins.items()
-        }
-
     def _add(self, message: Message, stop_reason: str | None = None) -> None:
         data: dict[str, Any] = {"message": message.to_dict()}
         if stop_reason:
@@ -266,8 +256,6 @@ class Turn:
         self.run.emit("message.added", data)
 
     def _start(self, part: ToolCallPart, tool: Tool | None) -> None:
-        from ..tools.arguments import parsed_or_none
-
         run = self.run
         run.emit(
             "tool_call.started",

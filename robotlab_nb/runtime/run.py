@@ -74,7 +74,7 @@ class Run(Work[T], Pictured):
         with self.root.lock:
             if self.parent is None:
                 return list(self.root.events)
-            return [e for e in self.root.events if e.scope.run_id in self._family]
+            return [e for e in self.root.events[self._first :] if e.scope.run_id in self._family]
 
     @property
     def frames(self) -> Any:

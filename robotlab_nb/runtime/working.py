@@ -40,6 +40,10 @@ def current_work() -> Work[Any] | None:
     return _current.get()
 
 
+async def _done(run: Any) -> None:
+    """The work of a run that has ended."""
+
+
 def enter_work(work: Work[Any]) -> contextvars.Token[Work[Any] | None]:
     """Make a run the one in which the calling code happens."""
     return _current.set(work)
@@ -81,6 +85,7 @@ class Work(Generic[T]):
         "_error",
         "_family",
         "_finish",
+        "_first",
         "_keep_failed",
         "_loop",
         "_reason",
@@ -132,8 +137,8 @@ class Work(Generic[T]):
             self.root = parent.root
             path = (*parent.scope.path, label or name)
             self.scope = Scope(self.id, self.root.id, parent.id, depth, kind, path, robot)
-        family = None if parent is None else parent.state._family
-        self.state: RunState = RunState(self.scope, family)
+        above = None if parent is None else parent.state
+        self.state: RunState = RunState(self.scope, above)
         self.values: dict[str, Any] = {}
         #: once closed, late events of the run are dropped
         self.closed = False
@@ -145,6 +150,8 @@ class Work(Generic[T]):
         self._work = work
         self._finish = finish
         self._family = {self.id}
+        #: no event of the run stands before this one
+        self._first = len(self.root.events)
         self._children: list[Work[Any]] = []
         self._callbacks: list[Callable[[], object]] = []
         self._cancelled = False
@@ -288,6 +295,9 @@ class Work(Generic[T]):
             callbacks, self._callbacks = self._callbacks, []
             self._task = None
             self._context = None
+            # The work knows the run and the run the work: let go, or only the collector frees them.
+            self._work = _done
+            self.on_abandon = None
         for callback in callbacks:
             callback()
 

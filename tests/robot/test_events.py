@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -30,6 +31,8 @@ def scenario():
     yield from bot.run("and now?").events
     late = rl.build("l", model=rl.SimulatedModel(["again"], delay=0.2))
     other = late.start("again")
+    while other.status != "running":
+        time.sleep(0.001)
     late.replace_messages(["meanwhile"])
     other.result()
     yield from other.events
