@@ -6,6 +6,7 @@ const PAGE = Math.random().toString(36).slice(2);
 const SPACE = "\u00a0";
 const KINDS = { all: "All", text: "Messages", tool: "Tools", think: "Reasoning", err: "Errors" };
 const UNHEARD_MS = 1500;
+const AGAIN_MS = 1000;
 
 function make(tag, name, ...children) {
   const node = document.createElement(tag);
@@ -88,12 +89,15 @@ class View {
     records.views.add(this);
     this.timer = setInterval(() => this.tick(), 1000);
     requestAnimationFrame(() => this.atEnd() && this.toEnd());
+    // Said more than once: while a page connects anew, what it says may be lost.
     send({ hello: PAGE });
+    this.hellos = [1000, 3000].map((ms) => setTimeout(() => send({ hello: PAGE }), ms));
   }
 
   close() {
     this.records.views.delete(this);
     clearInterval(this.timer);
+    this.hellos.forEach(clearTimeout);
   }
 
   build(el) {
@@ -164,11 +168,19 @@ class View {
   press() {
     this.stop.disabled = true;
     say(this.stop, "stopping …");
-    this.send({ stop: true });
+    // A click may be lost (a page that was loaded again still connects): say it until it is heard.
+    const ask = () => this.send({ stop: true, hello: PAGE });
+    ask();
+    const again = setInterval(() => (this.unheard() ? ask() : clearInterval(again)), AGAIN_MS);
     setTimeout(() => {
-      if (this.records.all.get("stop")?.how !== "stopping" && this.records.all.get("run")?.live)
+      if (this.unheard())
         say(this.how, "not heard yet, a cell holds the kernel: stop with ■ in the toolbar");
     }, UNHEARD_MS);
+  }
+
+  unheard() {
+    const { all, views } = this.records;
+    return views.has(this) && all.get("stop")?.how !== "stopping" && all.get("run")?.live;
   }
 
   // -- drawing what changed ----------------------------------------------------------------

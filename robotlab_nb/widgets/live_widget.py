@@ -46,6 +46,26 @@ class LiveWidget(anywidget.AnyWidget):
         super().__init__()
         self.on_msg(lambda _widget, content, _buffers: view.heard(content))
 
+    def send(self, content: Any, buffers: Any = None) -> None:
+        """Send a message to the front ends."""
+        super().send(content, buffers)
+        self._let_clicks_choose()
+
+    def send_state(self, key: Any = None) -> None:
+        """Send synced state to the front ends."""
+        super().send_state(key)
+        self._let_clicks_choose()
+
+    def _let_clicks_choose(self) -> None:
+        """Have what a front end says go where the front end sends it.
+
+        ipykernel 7 remembers the subshell that last published on a widget's channel and sends
+        every click there; after a page was loaded again that subshell is gone, and clicks with it.
+        """
+        comm = getattr(self, "comm", None)
+        if comm is not None:
+            vars(comm).pop("_reply_subshell_id", None)
+
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
         """The synced state; the snapshot in it is always the present one."""
         state: dict[str, Any] = super().get_state(key, drop_defaults)
