@@ -98,6 +98,8 @@ class Place:
         pause : float
             Seconds between two batches at least.
         """
+        # Asked first: what happens while we paint is for the next time, or the end would be missed.
+        ended = self.run.done
         try:
             self.view.stopped_by(idle=idle, blocked=blocked)
             self.view.paint(pause=pause)
@@ -106,7 +108,7 @@ class Place:
         except Exception:
             # Whatever it was, it is not worth a run: the end will still be shown.
             self.view.widget = None
-        if self.run.done:
+        if ended:
             self.settle()
 
     def _without_widget(self, *, idle: bool) -> None:

@@ -272,7 +272,7 @@ def test_a_click_that_nobody_hears_promises_nothing(alone: Alone) -> None:
     alone.show(bot.view.snapshot())
     button = alone.page.get_by_role("button", name="Stop")
     button.click()
-    assert {"stop": True} in alone.sent
+    assert any(said.get("stop") for said in alone.sent)
     hint = alone.page.get_by_text("not heard yet")
     hint.wait_for(timeout=5000)
     assert "toolbar" in hint.inner_text()
