@@ -48,8 +48,8 @@ class Call:
     """
 
     __slots__ = (
-        "_on_content", "assembler", "attempt", "billed", "first", "id", "model", "request",
-        "round", "run", "settings", "tools_key",
+        "_began", "_on_content", "assembler", "attempt", "billed", "first", "id", "model",
+        "request", "round", "run", "settings", "tools_key",
     )  # fmt: skip
 
     def __init__(
@@ -70,6 +70,7 @@ class Call:
         self.round = round_
         self.id = f"{run.id}.{round_}"
         self.attempt = 0
+        self._began = 0.0
         self.assembler: Assembler = NOTHING
         #: seconds from the call's start to the first piece of an answer
         self.first: float | None = None
@@ -122,7 +123,7 @@ class Call:
         timeout = self.settings["model_timeout"]
         left = None if timeout is None else max(0.0, timeout - (monotonic() - started))
         self.request.timeout = left
-        began = monotonic()
+        began = self._began = monotonic()
         try:
             async with asyncio.timeout(left) as limit:
                 await self._read(self.model.stream(self.request), started)
@@ -256,7 +257,8 @@ class Call:
             {
                 "call_id": self.id,
                 "attempt": self.attempt,
-                "duration_s": monotonic() - started,
+                "started_s": self._began - started,
+                "duration_s": monotonic() - self._began,
                 "error": describe_error(error),
                 "retry_in_s": wait,
                 "billed": error.billed or self.first is not None,

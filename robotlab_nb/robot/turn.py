@@ -99,7 +99,7 @@ class Turn:
     async def work(self, run: Run[Any]) -> None:
         """Carry the turn out. The run is settled by its caller."""
         self.run = run
-        run.on_abandon = self._close
+        run.on_abandon = self._abandon
         if self.conversation is not None:
             self.version, self.history = self.conversation.snapshot()
         self._open()
@@ -340,7 +340,11 @@ class Turn:
             if parts:
                 self._add(Message("assistant", parts))
 
-    def _close(self) -> None:
+    def _abandon(self) -> None:
+        """End a turn that does not stop: what its tools do goes on somewhere."""
+        self._close(leaked=True)
+
+    def _close(self, *, leaked: bool = False) -> None:
         """Answer what is unanswered, and commit the turn if the model has said anything."""
         run = self.run
         with run.root.lock:
@@ -348,7 +352,7 @@ class Turn:
                 return
             for called in list(run.state.tool_calls.values()):
                 if called.status == "running":
-                    self._interrupt(called.tool_call_id, None, True)
+                    self._interrupt(called.tool_call_id, None, leaked)
             self._answer_last(run.state)
             turn = run.state.turn
             said = any(m.role == "assistant" for m in turn)

@@ -132,8 +132,7 @@ class engine:
     loop : {"own", "current"}
         ``"own"`` (the default of the process): a background thread, so that sync code, notebooks
         and Stop work. ``"current"``: the loop that calls ``arun``, ``start`` or ``stream``; for
-        servers, benchmarks and browsers without threads. Blocking ``run()`` is then possible only
-        where no loop is running.
+        servers, benchmarks and browsers without threads. Blocking ``run()`` is an error then.
 
     Raises
     ------

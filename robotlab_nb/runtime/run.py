@@ -212,11 +212,13 @@ class Run(Work[T], Pictured):
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         self.caller_loop = self.parent.caller_loop if self.parent is not None else self._loop
-        token = enter_work(self)
+        task, token = self._task, enter_work(self)
         try:
             await self._drive()
         finally:
             leave_work(token)
+        if self._cancelled and task is not None:
+            task.uncancel()  # it was this run that was cancelled, not what goes on around it
         return self.outcome()
 
     def _ipython_display_(self) -> None:

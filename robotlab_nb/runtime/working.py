@@ -212,16 +212,16 @@ class Work(Generic[T]):
 
         running = asyncio._get_running_loop()
         self.caller_loop = running
+        if running is None and _loop.current_mode():
+            raise ConfigurationError(
+                "no event loop is running here, and the engine is set to use the caller's",
+                hint='Call it from async code, or set rl.engine(loop="own").',
+            )
         self._register()
         self._context = contextvars.copy_context()
         if running is not None and _loop.runs_here():
             self._spawn(running)
             return self
-        if _loop.current_mode():
-            raise ConfigurationError(
-                "no event loop is running here, and the engine is set to use the caller's",
-                hint='Call it from async code, or set rl.engine(loop="own").',
-            )
         engine = _loop.engine_loop()
         self._loop = engine.loop
         engine.loop.call_soon_threadsafe(self._spawn, engine.loop)

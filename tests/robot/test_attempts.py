@@ -41,7 +41,12 @@ def test_two_failures_and_an_answer_are_three_rows_and_one_answer():
         assert len(server.requests) == 3
     assert result.text == "fine"
     assert [m.role for m in result.messages] == ["user", "assistant"]
-    assert list(result.frames.attempts["status"]) == ["failed", "failed", "completed"]
+    rows = result.frames.attempts
+    assert list(rows["status"]) == ["failed", "failed", "completed"]
+    # Each row is one request: it starts after the one before it ended, and lasts as long as it did.
+    ends = rows["started_s"] + rows["duration_s"]
+    assert (rows["started_s"][1:].to_numpy() > ends[:-1].to_numpy()).all()
+    assert ends.iloc[-1] <= result.frames.model_calls["duration_s"][0]
 
 
 @pytest.mark.parametrize(

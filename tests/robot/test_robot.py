@@ -444,3 +444,16 @@ def test_a_tool_that_cannot_be_given_what_it_needs_ends_the_run_with_a_record():
     called = next(iter(caught.value.run.state.tool_calls.values()))
     assert called.status == "failed"
     assert "memory" in called.content
+
+
+def test_a_callback_that_raises_ends_the_run_and_leaves_no_thread_behind():
+    def broken(called):
+        raise OSError("my screen is gone")
+
+    bot = adder(call("add", {"a": 1, "b": 2}), on_tool_call=broken)
+    run = bot.start("go")
+    with pytest.raises(OSError, match="my screen is gone"):
+        run.result()
+    called = next(iter(run.state.tool_calls.values()))
+    assert (called.status, called.thread_leaked) == ("interrupted", False)
+    assert [m.role for m in bot.messages] == ["user", "assistant", "tool"]

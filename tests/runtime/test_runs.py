@@ -300,6 +300,7 @@ def test_the_engines_mode_is_checked_and_comes_back():
     rl.engine(loop="own")
     with rl.engine(loop="current"), pytest.raises(rl.ConfigurationError, match="no event loop"):
         make(nothing).begin()
+    assert not [run for run in runs() if run.status == "pending"]  # the refused one is not live
 
 
 def test_a_reader_of_events_that_raises_is_dropped_and_the_run_goes_on():
