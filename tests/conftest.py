@@ -55,6 +55,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(marker)
 
 
+@pytest.fixture(autouse=True)
+def _nothing_registered() -> Iterator[None]:
+    """Each test registers its own secrets: another's would be masked in its texts."""
+    from robotlab_nb.core import secrets
+
+    secrets.forget()
+    yield
+    secrets.forget()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whoever runs the tests has settings of their own: the tests do not see them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        for name in list(os.environ):
+            if name.startswith("ROBOTLAB_") and not name.startswith("ROBOTLAB_NB_"):
+                patch.delenv(name)
+        yield
+
+
 def _require(kind: str, there: object, missing: str) -> None:
     if there:
         return

@@ -11,64 +11,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import ConfigurationError, UnknownKeyword, near
+from .fields import FIELDS, NONE_IS_A_VALUE, Settings
+from .pickling import Guarded, refuse_secrets
+from .readings import Pictured
+from .secrets import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FIELDS", "Effective", "Field", "Options", "RunConfig", "Setting", "options", "resolve"]
+    from typing_extensions import Unpack
 
-_NUMBER = (int, float)
+__all__ = ["FIELDS", "Effective", "Options", "RunConfig", "Setting", "options", "resolve"]
 
-
-class Field(NamedTuple):
-    """A setting: its default, the types it takes, its bounds, and what it means."""
-
-    default: Any
-    types: tuple[type, ...]
-    doc: str
-    low: float | None = None
-    #: sent to the model under this name when set
-    param: str | None = None
-
-
-_CALLABLE = (object,)
-
-FIELDS: dict[str, Field] = {
-    "model": Field(None, (object,), 'Model as "provider/name", or a Model.'),
-    "provider": Field(None, (str,), "Provider of the model; skips the known-model check."),
-    "api_base": Field(None, (str,), "Address of an OpenAI-compatible server."),
-    "api_key": Field(None, (object,), "Key, or the name of an environment variable."),
-    "via": Field(None, (str,), '"litellm" to go through litellm where a direct way exists.'),
-    "temperature": Field(None, _NUMBER, "Sampling temperature.", 0.0, "temperature"),
-    "top_p": Field(None, _NUMBER, "Nucleus sampling, 0 to 1.", 0.0, "top_p"),
-    "top_k": Field(None, (int,), "Sample among the k likeliest tokens.", 0, "top_k"),
-    "max_tokens": Field(None, (int,), "Most tokens of one answer.", 1, "max_tokens"),
-    "presence_penalty": Field(None, _NUMBER, "Penalty on tokens seen.", None, "presence_penalty"),
-    "frequency_penalty": Field(
-        None, _NUMBER, "Penalty on tokens seen often.", None, "frequency_penalty"
-    ),
-    "stop": Field(None, (str, list, tuple), "Text, or texts, at which to stop.", None, "stop"),
-    "seed": Field(None, (int,), "Seed, where the provider has one.", None, "seed"),
-    "reasoning_effort": Field(None, (str,), '"low", "medium" or "high".', None, "reasoning_effort"),
-    "provider_options": Field(None, (dict,), "More fields of the request body, sent as they are."),
-    "tools": Field(None, (list, tuple), "The exact set of tools; [] for none."),
-    "max_tool_rounds": Field(25, (int,), "Most rounds of tool calls in a run.", 0),
-    "max_tools": Field(128, (int,), "Most tools sent; None for no cap.", 1),
-    "tool_timeout": Field(60.0, _NUMBER, "Seconds for one tool call.", 0.0),
-    "raise_on_error": Field(False, (bool,), "Whether a tool's exception ends the run."),
-    "model_timeout": Field(120.0, _NUMBER, "Seconds for one model call, retries included.", 0.0),
-    "attempts": Field(3, (int,), "Most requests for one model call.", 1),
-    "retry_interval": Field(1.0, _NUMBER, "Seconds before the second attempt.", 0.0),
-    "retry_backoff": Field(2.0, _NUMBER, "Factor by which that wait grows.", 1.0),
-    "retry_jitter": Field(0.5, _NUMBER, "Share of the wait added at random.", 0.0),
-    "show": Field(False, (bool,), "Whether a notebook shows runs live."),
-    "on_content": Field(None, _CALLABLE, "Called with each piece of text."),
-    "on_tool_call": Field(None, _CALLABLE, "Called with each tool call as it starts."),
-    "on_tool_result": Field(None, _CALLABLE, "Called with each tool call and its result."),
-}
-
-#: settings whose None means "no limit" and may be set on purpose
-_NONE_MEANS_NO_LIMIT = frozenset({"max_tools", "tool_timeout", "model_timeout"})
 DEFAULTS: dict[str, Any] = {name: field.default for name, field in FIELDS.items()}
 
 
@@ -92,6 +46,11 @@ def check(name: str, value: Any, where: str) -> Any:
     ):
         kinds = " or ".join(t.__name__ for t in field.types)
         raise ConfigurationError(f"{where}: {name} takes {kinds}, not {value!r}", hint=field.doc)
+    if field.words and value not in field.words:
+        raise ConfigurationError(
+            f"{where}: {name} is one of {', '.join(map(repr, field.words))}, not {value!r}",
+            hint=field.doc,
+        )
     if field.low is not None and value < field.low:
         raise ConfigurationError(
             f"{where}: {name} is at least {field.low:g}, not {value!r}", hint=field.doc
@@ -99,7 +58,7 @@ def check(name: str, value: Any, where: str) -> Any:
     return value
 
 
-class RunConfig(Mapping[str, Any]):
+class RunConfig(Pictured, Mapping[str, Any]):
     """A sparse set of settings, immutable. ``None`` unsets, unless it means "no limit".
 
     Parameters
@@ -121,11 +80,11 @@ class RunConfig(Mapping[str, Any]):
 
     __slots__ = ("_set",)
 
-    def __init__(self, **fields: Any) -> None:
-        self._set = {
+    def __init__(self, **fields: Unpack[Settings]) -> None:
+        self._set: dict[str, Any] = {
             name: check(name, value, "RunConfig")
             for name, value in fields.items()
-            if value is not None or name in _NONE_MEANS_NO_LIMIT or name not in FIELDS
+            if value is not None or name in NONE_IS_A_VALUE or name not in FIELDS
         }
 
     @classmethod
@@ -162,19 +121,33 @@ class RunConfig(Mapping[str, Any]):
         """The settings as JSON: live objects by their names, keys left out."""
         return {k: plain(k, v) for k, v in self.items()}
 
+    def __reduce__(self) -> Any:
+        # A pickle has the name of a key's variable, never the key.
+        kept = {k: v for k, v in self._set.items() if k != "api_key" or key_name_only(v)}
+        refuse_secrets("a RunConfig", kept)
+        return _run_config, (kept,)
+
+
+def _run_config(fields: dict[str, Any]) -> RunConfig:
+    return RunConfig(**fields)
+
 
 def plain(name: str, value: Any) -> Any:
-    """A setting as JSON."""
+    """A setting as JSON: live objects by their names, a key never shown."""
     if name == "api_key":
         return "(set)" if value else None
-    if name == "model" and value is not None and not isinstance(value, str):
-        return getattr(value, "name", None) or repr(value)
-    if name == "tools" and value is not None:
-        return [t if isinstance(t, str) else getattr(t, "name", None) or
-                getattr(t, "__name__", "..." if t is ... else repr(t)) for t in value]  # fmt: skip
-    if callable(value):
-        return getattr(value, "__qualname__", None) or type(value).__name__
-    return value
+    if isinstance(value, str):
+        return redact(value)
+    if value is None or isinstance(value, (int, float, bool)):
+        return value
+    if value is ...:
+        return "..."
+    if isinstance(value, Mapping):
+        return {str(k): plain("", v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain("", v) for v in value]
+    own = getattr(value, "name", None) or getattr(value, "__qualname__", None)
+    return own if isinstance(own, str) else type(value).__name__
 
 
 def key_name_only(value: Any) -> str | None:
@@ -191,7 +164,7 @@ class Setting(NamedTuple):
     origin: str
 
 
-class Effective(Mapping[str, Setting]):
+class Effective(Guarded, Pictured, Mapping[str, Setting]):
     """What is in force: every setting with its value and origin.
 
     Examples
@@ -253,7 +226,7 @@ def resolve(levels: Iterable[tuple[str, Mapping[str, Any]]]) -> Effective:
     return Effective(values, origins)
 
 
-class Options:
+class Options(Pictured):
     """Settings for the whole process: the weakest level that a person sets.
 
     Assign attributes, or use it as a context manager for a while.
@@ -273,15 +246,21 @@ class Options:
 
     def __init__(self) -> None:
         object.__setattr__(self, "_set", {})
+        object.__setattr__(self, "_outside", None)
         object.__setattr__(self, "version", 0)
 
     _set: dict[str, Any]
+    #: what files and the environment say; None until they were read
+    _outside: list[tuple[str, Mapping[str, Any]]] | None
     #: counts changes, so that what was derived from the options is known to be stale
     version: int
 
     def __getattr__(self, name: str) -> Any:
         if name in FIELDS:
-            return self._set.get(name, FIELDS[name].default)
+            found = FIELDS[name].default
+            for _, level in self.levels():
+                found = level.get(name, found)
+            return found
         raise AttributeError(f"options has no setting {name!r}. {near(name, FIELDS)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -305,8 +284,31 @@ class Options:
         object.__setattr__(self, "version", self.version + 1)
 
     def level(self) -> Mapping[str, Any]:
-        """What is set here."""
+        """What was assigned here."""
         return self._set
+
+    def levels(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """The levels beneath all others, weakest first: files, environment, what was assigned.
+
+        Files and environment are read at the first use and by :meth:`reload`.
+        """
+        if self._outside is None:
+            self.reload()
+        return [*(self._outside or ()), ("options", self._set)]
+
+    def reload(self) -> Options:
+        """Read the option files and the environment again.
+
+        Raises
+        ------
+        ConfigurationError
+            When something in them cannot be meant; it names file and line, or the variable.
+        """
+        from .option_files import load
+
+        object.__setattr__(self, "_outside", load())
+        object.__setattr__(self, "version", self.version + 1)
+        return self
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={plain(k, v)!r}" for k, v in sorted(self._set.items()))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import secrets
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -24,6 +26,8 @@ __all__ = [
     "MCPError",
     "ModelError",
     "NoAnswerChannel",
+    "OutputError",
+    "RactorBoundaryError",
     "RobotLabError",
     "RunInterrupted",
     "RunWaiting",
@@ -71,6 +75,8 @@ class RobotLabError(Exception):
     def __init__(
         self, message: str = "", *, hint: str | None = None, retryable: bool | None = None
     ) -> None:
+        if secrets.any_known:
+            message, hint = secrets.redact(message), hint and secrets.redact(hint)
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -81,15 +87,17 @@ class RobotLabError(Exception):
         self.task: str | None = None
 
     def __str__(self) -> str:
-        if not self.hint:
-            return self.message
-        end = "" if self.message.endswith((".", "!", "?", ":")) else "."
-        return f"{self.message}{end} {self.hint}"
+        said = self.message
+        if self.hint:
+            end = "" if said.endswith((".", "!", "?", ":")) else "."
+            said = f"{said}{end} {self.hint}"
+        # Once more: message and hint may have been set later, or the secret been registered.
+        return secrets.redact(said) if secrets.any_known else said
 
     def __reduce__(self) -> Any:
         # A pickled error keeps what it says, not the live run it came from.
         state = {k: v for k, v in self.__dict__.items() if k != "run"}
-        return _revive, (type(self), state)
+        return _revive, (type(self), secrets.redact_data(state))
 
     def _repr_html_(self) -> str | None:
         from .readings import html
@@ -120,6 +128,10 @@ class DependencyError(ConfigurationError):
     """An optional package is needed and not installed; the message names it."""
 
 
+class RactorBoundaryError(ConfigurationError):
+    """Something cannot be handed to another process: it holds a secret, or something alive."""
+
+
 class UnknownKeyword(ConfigurationError, TypeError):
     """A keyword that the called function does not have; the near one is named."""
 
@@ -145,7 +157,7 @@ class ModelError(RobotLabError):
         The HTTP status, when there was one.
     kind : str, optional
         A short stable word: ``auth, rate_limit, overloaded, timeout, connection, server,
-        bad_request, not_found, context_length, content_filter, protocol, cut``.
+        bad_request, not_found, context_length, content_filter, protocol, cut, output, tool_loop``.
     body : str, optional
         The start of the provider's answer.
     """
@@ -167,15 +179,44 @@ class ModelError(RobotLabError):
         self.billed = billed
         self.status = status
         self.kind = kind
-        self.body = body
+        self.body = secrets.redact(body) if body and secrets.any_known else body
 
 
 #: robot_lab's name for :class:`ModelError`.
 InferenceError = ModelError
 
 
+class OutputError(ModelError):
+    """An answer is not what it must be, and asking again did not help.
+
+    Parameters
+    ----------
+    message : str
+    hint : str, optional
+    errors : list of dict, optional
+        What was wrong with the last answer: ``path`` and ``message`` of each fault.
+    text : str, optional
+        The last answer.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        hint: str | None = None,
+        errors: list[Any] | None = None,
+        text: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint, kind="output")
+        self.errors = secrets.redact_data(errors or [])
+        self.text = secrets.redact(text)
+
+
 class ToolLoopError(ModelError):
     """A robot kept calling tools past ``max_tool_rounds``. Never retryable."""
+
+    def __init__(self, message: str = "", *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint, retryable=False, kind="tool_loop")
 
 
 class ToolNotFoundError(RobotLabError):
@@ -201,7 +242,22 @@ class BusError(RobotLabError):
 
 
 class BudgetExceeded(RobotLabError):
-    """A budget of tokens, cost, calls or time would be passed."""
+    """A budget of tokens, cost, calls or time would be passed.
+
+    Attributes
+    ----------
+    budget, dimension : str
+        The budget's name; ``tokens, cost, seconds`` or ``calls``.
+    limit, used, reserved, asked : float
+        In tokens, US dollars, seconds or calls.
+    """
+
+    budget: str = ""
+    dimension: str = ""
+    limit: float = 0.0
+    used: float = 0.0
+    reserved: float = 0.0
+    asked: float = 0.0
 
 
 class AwaitTimeout(RobotLabError, TimeoutError):
@@ -271,9 +327,16 @@ def near(name: str, known: Iterable[str] | Mapping[str, Any], *, limit: int = 12
     return f"Known: {shown}{more}."
 
 
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return f"{type(error).__name__} (its message cannot be shown)"
+
+
 def describe_error(error: BaseException) -> dict[str, Any]:
     """An error as JSON for events: type, message, hint, retryable, and what a ModelError adds."""
-    out: dict[str, Any] = {"type": type(error).__name__, "message": str(error)}
+    out: dict[str, Any] = {"type": type(error).__name__, "message": _said(error)}
     if isinstance(error, RobotLabError):
         out["message"] = error.message
         if error.hint:
@@ -283,11 +346,19 @@ def describe_error(error: BaseException) -> dict[str, Any]:
             value = getattr(error, name, None)
             if value is not None:
                 out[name] = value
-    return out
+    notes = getattr(error, "__notes__", None)
+    if notes:
+        out["notes"] = list(map(str, notes))
+    described: dict[str, Any] = secrets.redact_data(out)
+    return described
 
 
 def unwrap(error: Exception) -> Exception:
-    """The one error inside groups of one; a person should not meet the group."""
+    """The error that a person is to meet: the one inside groups of one, no secret in it."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
+    if secrets.any_known:
+        from .error_chain import masked
+
+        return masked(error)
     return error

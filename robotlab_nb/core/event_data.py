@@ -29,6 +29,8 @@ class RunStarted(TypedDict, total=False):
     #: settings that were set: ``{"value", "origin"}`` by name
     config: Mapping[str, Any]
     tools: Sequence[str]
+    #: name of the type that the answer must be of
+    output: str
     #: SHA-256 of the system prompt
     prompt_hash: str | None
     #: a network's tasks as declared
@@ -53,6 +55,16 @@ class RunInterrupted(TypedDict, total=False):
     reason: str
     stuck: Sequence[str]
     abandoned: bool
+
+
+class RunWaiting(TypedDict, total=False):
+    """A run can go no further before a person answers."""
+
+    questions: Sequence[str]
+
+
+class RunResumed(TypedDict, total=False):
+    """A waiting run goes on."""
 
 
 class TaskStarted(TypedDict, total=False):
@@ -111,6 +123,19 @@ class ConversationForked(TypedDict, total=False):
     reason: str
 
 
+class ConversationCompacted(TypedDict, total=False):
+    """Old turns were compressed. What stays, in order, by id; ``new`` was not there before."""
+
+    strategy: str
+    message_ids: Sequence[str]
+    new: Sequence[Mapping[str, Any]]
+    #: id of the message that carries the summary
+    summary: str | None
+    dropped: int
+    before_tokens: int
+    after_tokens: int
+
+
 class MessageAdded(TypedDict, total=False):
     """A message joined the prompt."""
 
@@ -148,6 +173,13 @@ class ModelCallCompleted(TypedDict, total=False):
     first_token_s: float | None
     response_id: str | None
     response_model: str | None
+    #: whether the answer was kept from an earlier equal request
+    cached: bool
+    #: who answered, where a fallback did
+    model: str
+    provider: str
+    simulated: bool
+    request_key: str
 
 
 class ModelCallFailed(TypedDict, total=False):
@@ -166,6 +198,7 @@ class AttemptCompleted(TypedDict, total=False):
 
     call_id: str
     attempt: int
+    model: str
     started_s: float
     duration_s: float
 
@@ -175,11 +208,124 @@ class AttemptFailed(TypedDict, total=False):
 
     call_id: str
     attempt: int
+    model: str
     started_s: float
     duration_s: float
     error: Mapping[str, Any]
     retry_in_s: float | None
     billed: bool
+
+
+class ModelCallFallback(TypedDict, total=False):
+    """A model failed for good and the next one is asked."""
+
+    call_id: str
+    from_model: str
+    to_model: str
+    error: Mapping[str, Any]
+
+
+class CacheUsed(TypedDict, total=False):
+    """An answer was found in the cache, or put there."""
+
+    call_id: str
+    request_key: str
+
+
+class GuardLimited(TypedDict, total=False):
+    """A call waits for its turn: ``requests_per_minute, tokens_per_minute`` or ``retry_after``."""
+
+    call_id: str
+    limit: str
+    wait_s: float
+
+
+class GuardBudget(TypedDict, total=False):
+    """A budget refused a call. ``dimension`` is ``tokens, cost, seconds`` or ``calls``."""
+
+    call_id: str
+    budget: str
+    dimension: str
+    limit: float
+    used: float
+    reserved: float
+    asked: float
+
+
+class GuardLoop(TypedDict, total=False):
+    """A robot goes round in circles: ``repeat`` or ``cycle``, ``length`` calls, ``count`` times."""
+
+    tool: str
+    kind: str
+    length: int
+    count: int
+
+
+class PromptComposed(TypedDict, total=False):
+    """What the system message was made of: ``{"kind", "name", "chars", "hash"}`` of each part."""
+
+    parts: Sequence[Mapping[str, Any]]
+
+
+class PromptSkillsMatched(TypedDict, total=False):
+    """Agent skills scored against the message: ``{"name", "score", "used"}``, best first."""
+
+    scorer: str
+    threshold: float
+    matches: Sequence[Mapping[str, Any]]
+    error: Mapping[str, Any] | None
+
+
+class OutputParsed(TypedDict, total=False):
+    """The answer is what it must be. ``value`` is it as JSON."""
+
+    mode: str
+    attempt: int
+    value: Any
+
+
+class OutputRejected(TypedDict, total=False):
+    """The answer is not what it must be: ``{"path", "message"}`` of each fault."""
+
+    mode: str
+    attempt: int
+    text: str
+    errors: Sequence[Mapping[str, Any]]
+
+
+class HitlRequested(TypedDict, total=False):
+    """A person is asked a question, or for approval of a tool call."""
+
+    question_id: str
+    kind: str
+    robot: str | None
+    tool: str | None
+    tool_call_id: str | None
+    text: str
+    choices: Sequence[str]
+    default: Any
+    arguments: Any
+    why: str
+    timeout_s: float | None
+
+
+class HitlAnswered(TypedDict, total=False):
+    """A question is settled: by whom, and how."""
+
+    question_id: str
+    kind: str
+    answer: Any
+    by: str
+    status: str
+    waited_s: float
+
+
+class HookFailed(TypedDict, total=False):
+    """A handler that only looks on raised; the run goes on."""
+
+    hook: str
+    point: str
+    error: Mapping[str, Any]
 
 
 class ToolCallStarted(TypedDict, total=False):
@@ -207,6 +353,8 @@ class ToolCallCompleted(TypedDict, total=False):
     traceback: str | None
     #: whether it still runs in a thread that cannot be stopped
     thread_leaked: bool
+    #: who approved it, where approval was needed
+    approved_by: str
 
 
 #: event type -> what its data says
@@ -215,6 +363,8 @@ EVENT_TYPES: dict[str, type] = {
     "run.completed": RunCompleted,
     "run.failed": RunFailed,
     "run.interrupted": RunInterrupted,
+    "run.waiting": RunWaiting,
+    "run.resumed": RunResumed,
     "task.started": TaskStarted,
     "task.completed": TaskCompleted,
     "task.failed": TaskFailed,
@@ -222,12 +372,26 @@ EVENT_TYPES: dict[str, type] = {
     "conversation.loaded": ConversationLoaded,
     "conversation.committed": ConversationCommitted,
     "conversation.forked": ConversationForked,
+    "conversation.compacted": ConversationCompacted,
+    "prompt.composed": PromptComposed,
+    "prompt.skills_matched": PromptSkillsMatched,
     "message.added": MessageAdded,
     "model_call.started": ModelCallStarted,
     "model_call.completed": ModelCallCompleted,
     "model_call.failed": ModelCallFailed,
+    "model_call.fallback": ModelCallFallback,
     "attempt.completed": AttemptCompleted,
     "attempt.failed": AttemptFailed,
     "tool_call.started": ToolCallStarted,
     "tool_call.completed": ToolCallCompleted,
+    "cache.hit": CacheUsed,
+    "cache.stored": CacheUsed,
+    "guard.limited": GuardLimited,
+    "guard.budget": GuardBudget,
+    "guard.loop": GuardLoop,
+    "output.parsed": OutputParsed,
+    "output.rejected": OutputRejected,
+    "hitl.requested": HitlRequested,
+    "hitl.answered": HitlAnswered,
+    "hook.failed": HookFailed,
 }

@@ -10,7 +10,7 @@ from .errors import UnknownKeyword, near
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["strict_keywords"]
+__all__ = ["ListedSettings", "strict_keywords"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,3 +62,28 @@ def _explain(function: Callable[..., Any], kwargs: dict[str, Any]) -> None:
                 f"{called.rpartition('<locals>.')[2]}() has no parameter {name!r}",
                 hint=near(name, known),
             ) from None
+
+
+class ListedSettings:
+    """A class's signature in which ``**settings`` is spelt out, so that editors complete it.
+
+    Examples
+    --------
+    >>> import inspect, robotlab_nb as rl
+    >>> "temperature" in inspect.signature(rl.Robot).parameters
+    True
+    """
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        import inspect
+
+        from .fields import FIELDS
+
+        own = inspect.signature(owner.__dict__["__init__"])
+        listed = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD][1:]
+        listed += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+            for name in FIELDS
+            if name not in own.parameters
+        ]
+        return inspect.Signature(listed)

@@ -10,21 +10,34 @@ robot_lab's message classes are views of these: see :mod:`robotlab_nb.core.views
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from . import secrets
 from .errors import InputError
 from .json import canonical
+from .media import MediaPart
+from .parts import (
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+    part_from_dict,
+)
 from .readings import Pictured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 __all__ = [
+    "MEDIA_IN_EVENTS",
     "ROLES",
     "STOP_REASONS",
+    "MediaPart",
     "Message",
     "Part",
     "ReasoningPart",
@@ -40,165 +53,8 @@ __all__ = [
 ROLES = ("system", "user", "assistant", "tool")
 #: Why a model stopped. None where the provider did not say.
 STOP_REASONS = ("stop", "tool", "length", "refused", "content_filter")
-
-
-@dataclass(frozen=True, slots=True)
-class TextPart:
-    """Text. ``cut`` marks text that ended before the model was done (a stop, a lost stream)."""
-
-    kind: ClassVar[str] = "text"
-    text: str
-    opaque: Mapping[str, Any] | None = None
-    cut: bool = False
-
-    def content(self) -> dict[str, Any]:
-        """The part as JSON, as far as it belongs to the message id."""
-        out: dict[str, Any] = {"kind": "text", "text": self.text}
-        if self.opaque:
-            out["opaque"] = self.opaque
-        if self.cut:
-            out["cut"] = True
-        return out
-
-
-@dataclass(frozen=True, slots=True)
-class ReasoningPart:
-    """What a model thought first; signatures and encrypted blocks sit in ``opaque``."""
-
-    kind: ClassVar[str] = "reasoning"
-    text: str
-    opaque: Mapping[str, Any] | None = None
-
-    def content(self) -> dict[str, Any]:
-        """The part as JSON, as far as it belongs to the message id."""
-        out: dict[str, Any] = {"kind": "reasoning", "text": self.text}
-        if self.opaque:
-            out["opaque"] = self.opaque
-        return out
-
-
-@dataclass(frozen=True, slots=True)
-class RefusalPart:
-    """The words in which a model declined to answer."""
-
-    kind: ClassVar[str] = "refusal"
-    text: str
-
-    def content(self) -> dict[str, Any]:
-        """The part as JSON, as far as it belongs to the message id."""
-        return {"kind": "refusal", "text": self.text}
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCallPart:
-    """A model's wish to call a tool.
-
-    Parameters
-    ----------
-    id : str
-        Our id of the call, unique in the process.
-    name : str
-        The tool's name as the model wrote it.
-    arguments : str
-        The arguments as received: JSON text, verbatim, perhaps malformed or empty.
-    wire_id : str, optional
-        The provider's id of the call, sent back with the result.
-    opaque : mapping, optional
-        The provider's extras, verbatim.
-    """
-
-    kind: ClassVar[str] = "tool_call"
-    id: str
-    name: str
-    arguments: str = ""
-    wire_id: str | None = None
-    opaque: Mapping[str, Any] | None = None
-
-    def content(self) -> dict[str, Any]:
-        """The part as JSON, as far as it belongs to the message id."""
-        out: dict[str, Any] = {"kind": "tool_call", "name": self.name, "arguments": self.arguments}
-        if self.wire_id:
-            out["wire_id"] = self.wire_id
-        if self.opaque:
-            out["opaque"] = self.opaque
-        return out
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResultPart:
-    """What a tool gave back, as text for the model.
-
-    Parameters
-    ----------
-    id : str
-        Our id of the call that it answers.
-    name : str
-        The tool's name.
-    content_text : str
-        What the model reads.
-    is_error : bool
-        Whether the text tells of an error.
-    wire_id : str, optional
-        The provider's id of the call.
-    data : JSON, optional
-        The value as JSON where it has such a form (or a preview of it).
-    """
-
-    kind: ClassVar[str] = "tool_result"
-    id: str
-    name: str
-    content_text: str = ""
-    is_error: bool = False
-    wire_id: str | None = None
-    data: Any = None
-
-    def content(self) -> dict[str, Any]:
-        """The part as JSON, as far as it belongs to the message id."""
-        out: dict[str, Any] = {
-            "kind": "tool_result",
-            "name": self.name,
-            "content_text": self.content_text,
-        }
-        if self.is_error:
-            out["is_error"] = True
-        if self.wire_id:
-            out["wire_id"] = self.wire_id
-        if self.data is not None:
-            out["data"] = self.data
-        return out
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownPart:
-    """A part that this version does not know, kept as it came."""
-
-    kind: ClassVar[str] = "unknown"
-    data: Any
-
-    def content(self) -> dict[str, Any]:
-        """The part as JSON, as far as it belongs to the message id."""
-        return {"kind": "unknown", "data": self.data}
-
-
-Part: TypeAlias = (
-    TextPart | ReasoningPart | RefusalPart | ToolCallPart | ToolResultPart | UnknownPart
-)
-
-_PARTS: dict[str, Any] = {
-    cls.kind: cls
-    for cls in (TextPart, ReasoningPart, RefusalPart, ToolCallPart, ToolResultPart, UnknownPart)
-}
-
-
-def part_from_dict(data: Mapping[str, Any]) -> Part:
-    """Read a part back; one of a kind that we do not know is kept whole."""
-    fields = dict(data)
-    cls = _PARTS.get(fields.pop("kind", None))
-    if cls is None:
-        return UnknownPart(dict(data))
-    known = cls.__dataclass_fields__
-    part: Part = cls(**{k: v for k, v in fields.items() if k in known})
-    return part
+#: Bytes up to which an event holds a picture or a file itself, and not only its SHA-256.
+MEDIA_IN_EVENTS = 1_000_000
 
 
 class _Record(dict[str, Any]):
@@ -206,6 +62,25 @@ class _Record(dict[str, Any]):
 
     __slots__ = ("__weakref__", "message")
     message: Message
+
+    def remade(self, fields: Mapping[str, Any]) -> _Record:
+        """The record of the message with other fields in place; parts not touched stay alive."""
+        told = fields["parts"]
+        parts = [
+            part if new is before else _redone(part, new)
+            for part, before, new in zip(self.message.parts, self["parts"], told, strict=True)
+        ]
+        made = Message(self.message.role, parts)
+        heavy = [p for p, t in zip(parts, told, strict=True) if "base64" not in t]
+        return made._written(tuple([p for p in heavy if isinstance(p, MediaPart)]))
+
+
+def _redone(part: Part, fields: Mapping[str, Any]) -> Part:
+    """A part with other fields; what was masked inside base64 is masked in the bytes instead."""
+    if isinstance(part, MediaPart) and part.base64 is not None:
+        clean = part.masked()
+        fields = {**clean.content(), "base64": clean.base64, "name": fields.get("name")}
+    return part_from_dict(fields)
 
 
 class Message(Pictured):
@@ -313,32 +188,71 @@ class Message(Pictured):
         """Whether the message carries tool results."""
         return self.role == "tool"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The message as JSON: ``id``, ``role``, ``parts``. Lossless; do not change it."""
+    def to_dict(self, *, most_media: int | None = None) -> dict[str, Any]:
+        """The message as JSON: ``id``, ``role``, ``parts``. Lossless; do not change it.
+
+        Parameters
+        ----------
+        most_media : int, optional
+            Media of more bytes are told by name, size and SHA-256 alone (events and tables do
+            so). What is read back from such JSON cannot be sent to a model.
+        """
+        heavy = () if most_media is None else self.heavy_media(most_media)
+        if heavy:
+            return self._written(heavy)
         record = self._record() if self._record is not None else None
         if record is None:
-            parts = []
-            for part in self.parts:
-                data = part.content()
-                if part.kind == "tool_call" or part.kind == "tool_result":
-                    data["id"] = part.id  # type: ignore[union-attr]
-                parts.append(data)
-            record = _Record(id=self.id, role=self.role, parts=parts)
-            record.message = self
+            record = self._written()
             self._record = ref(record)
+        return record
+
+    def heavy_media(self, most: int = MEDIA_IN_EVENTS) -> tuple[MediaPart, ...]:
+        """The pictures and files in it that have more than so many bytes."""
+        found: tuple[MediaPart, ...] = ()
+        for part in self.parts:  # a plain loop: every message that is recorded comes here
+            if part.kind == "media" and part.base64 and (part.size or 0) > most:  # type: ignore[union-attr]
+                found = (*found, part)  # type: ignore[arg-type]
+        return found
+
+    def _written(self, left_out: tuple[MediaPart, ...] = ()) -> _Record:
+        parts = []
+        for part in self.parts:
+            data = part.content()
+            if part.kind == "tool_call" or part.kind == "tool_result":
+                data["id"] = part.id  # type: ignore[union-attr]
+            elif isinstance(part, MediaPart) and part not in left_out and part.base64 is not None:
+                data["base64"] = part.base64
+            parts.append(data)
+        record = _Record(id=self.id, role=self.role, parts=parts)
+        record.message = self
         return record
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Message:
-        """Read a message that :meth:`to_dict` wrote."""
+        """Read a message that :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        InputError
+            When it is none; the message says which part is wrong.
+        """
         if type(data) is _Record:
             return data.message
         try:
-            return cls(data["role"], [part_from_dict(p) for p in data["parts"]])
+            role, found = data["role"], list(data["parts"])
         except (KeyError, TypeError) as error:
             raise InputError(
                 f"not a message: {str(data)[:120]}", hint="It needs role and parts."
             ) from error
+        parts: list[Part] = []
+        for position, part in enumerate(found):
+            try:
+                parts.append(part_from_dict(part))
+            except InputError as error:
+                raise InputError(
+                    f"parts[{position}] of a message: {error.message}", hint=error.hint
+                ) from None
+        return cls(role, parts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and (
@@ -354,12 +268,19 @@ class Message(Pictured):
     def __repr__(self) -> str:
         # One line: messages stand in lists, whose picture this is.
         said = self.text or self.reasoning
+        if secrets.any_known:
+            said = secrets.redact(said)
         shown = repr(said if len(said) <= 60 else said[:57] + "…")
-        extra = [f"calls {c.name}" for c in self.tool_calls]
+        extra = [p.shown for p in self.parts if isinstance(p, MediaPart)]
+        extra += [f"calls {c.name}" for c in self.tool_calls]
         extra += [f"result of {r.name}" for r in self.tool_results]
         return f"<{self.role}: {', '.join([shown, *extra] if said else extra or [shown])}>"
 
     def __reduce__(self) -> Any:
+        if secrets.any_known:
+            from .pickling import refuse_secrets
+
+            refuse_secrets(f"a {self.role} message", {"parts": self.parts})
         return _message, (self.role, self.parts)
 
 

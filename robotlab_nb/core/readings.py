@@ -23,6 +23,9 @@ PATHS: dict[str, str] = {
     "repeat": "robotlab_nb.widgets.live_still:repeat",
     "frames": "robotlab_nb.frames.tables:Frames",
     "painter": "robotlab_nb.notebook.painter:painter",
+    "asker": "robotlab_nb.notebook.asker:asker",
+    "plain": "robotlab_nb.display.escape:plain",
+    "line": "robotlab_nb.display.escape:one_line",
 }
 
 _loaded: dict[str, Any] = {}
@@ -79,7 +82,8 @@ class Pictured:
         return text(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        bundle: dict[str, Any] = {"text/plain": repr(self)}
+        # The picture's own text, also of objects whose repr is one line.
+        bundle: dict[str, Any] = {"text/plain": text(self)}
         drawn = html(self)
         if drawn is not None:
             bundle["text/html"] = drawn

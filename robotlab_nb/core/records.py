@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .readings import Pictured
 from .usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Attempt", "ModelCall", "Record", "TaskState", "ToolCall"]
+__all__ = ["Asked", "Attempt", "ModelCall", "Record", "TaskState", "ToolCall"]
 
 
 class Record:
@@ -32,11 +33,14 @@ class Record:
 class Attempt(Record):
     """One try of a model call. ``error`` is None for the one that succeeded."""
 
-    __slots__ = ("attempt", "billed", "call_id", "duration_s", "error", "retry_in_s", "started_s")
+    __slots__ = (
+        "attempt", "billed", "call_id", "duration_s", "error", "model", "retry_in_s", "started_s",
+    )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.call_id: str = data["call_id"]
         self.attempt: int = data["attempt"]
+        self.model: str | None = data.get("model")
         self.started_s: float | None = data.get("started_s")
         self.duration_s: float | None = data.get("duration_s")
         self.error: Mapping[str, Any] | None = data.get("error")
@@ -52,10 +56,10 @@ class ModelCall(Record):
     """
 
     __slots__ = (
-        "attempts", "cached", "call_id", "duration_s", "endpoint", "error", "finish_reason",
-        "first_token_s", "message_ids", "model", "params", "provider", "request_key",
-        "response_model", "round", "simulated", "started_s", "status", "stop_reason", "text",
-        "tools", "usage",
+        "attempts", "cached", "call_id", "duration_s", "endpoint", "error", "fallbacks",
+        "finish_reason", "first_token_s", "message_ids", "model", "params", "provider",
+        "request_key", "response_model", "round", "simulated", "started_s", "status",
+        "stop_reason", "text", "tools", "usage", "waited_s",
     )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any], started_s: float) -> None:
@@ -72,6 +76,10 @@ class ModelCall(Record):
         self.started_s = started_s
         self.status = "running"
         self.attempts: list[Attempt] = []
+        #: models that failed before another was asked, with their errors
+        self.fallbacks: list[Mapping[str, Any]] = []
+        #: seconds that it was to wait for its turn under a rate limit
+        self.waited_s: float = 0.0
         self.duration_s: float | None = None
         self.first_token_s: float | None = None
         self.usage: Usage | None = None
@@ -93,6 +101,11 @@ class ModelCall(Record):
         self.response_model = data.get("response_model")
         self.text = data.get("text")
         self.cached = bool(data.get("cached"))
+        if "model" in data:
+            self.model = data["model"]
+            self.provider = data.get("provider")
+            self.simulated = bool(data.get("simulated"))
+            self.request_key = data.get("request_key", self.request_key)
 
     def fail(self, data: Mapping[str, Any]) -> None:
         """Take the data of its ``failed`` event in."""
@@ -114,7 +127,7 @@ class ToolCall(Record):
     """
 
     __slots__ = (
-        "arguments", "arguments_text", "call_id", "content", "duration_s", "error", "result",
+        "approved_by", "arguments", "arguments_text", "call_id", "content", "duration_s", "error", "result",
         "retryable", "round", "source", "started_s", "status", "thread_leaked", "tool",
         "tool_call_id", "traceback",
     )  # fmt: skip
@@ -136,6 +149,7 @@ class ToolCall(Record):
         self.duration_s: float | None = None
         self.traceback: str | None = None
         self.thread_leaked: bool = False
+        self.approved_by: str | None = None
 
     def complete(self, data: Mapping[str, Any]) -> None:
         """Take the data of its ``completed`` event in."""
@@ -147,6 +161,45 @@ class ToolCall(Record):
         self.duration_s = data.get("duration_s")
         self.traceback = data.get("traceback")
         self.thread_leaked = bool(data.get("thread_leaked"))
+        self.approved_by = data.get("approved_by")
+
+
+class Asked(Record, Pictured):
+    """A question that a run put to a person, or a tool call that needed approval.
+
+    ``status`` is ``pending`` until it is settled, then ``answered, approved, denied, edited,
+    default, timeout`` or ``interrupted``; ``by`` says who settled it.
+    """
+
+    __slots__ = (
+        "answer", "arguments", "asked_s", "by", "choices", "default", "kind", "question_id",
+        "robot", "status", "text", "timeout_s", "tool", "tool_call_id", "waited_s", "why",
+    )  # fmt: skip
+
+    def __init__(self, data: Mapping[str, Any], asked_s: float) -> None:
+        self.question_id: str = data["question_id"]
+        self.kind: str = data["kind"]
+        self.robot: str | None = data.get("robot")
+        self.tool: str | None = data.get("tool")
+        self.tool_call_id: str | None = data.get("tool_call_id")
+        self.text: str = data.get("text") or ""
+        self.choices: tuple[str, ...] = tuple(data.get("choices") or ())
+        self.default: Any = data.get("default")
+        self.arguments: Any = data.get("arguments")
+        self.why: str = data.get("why") or ""
+        self.timeout_s: float | None = data.get("timeout_s")
+        self.asked_s = asked_s
+        self.status = "pending"
+        self.answer: Any = None
+        self.by: str | None = None
+        self.waited_s: float | None = None
+
+    def settle(self, data: Mapping[str, Any]) -> None:
+        """Take the data of its ``answered`` event in."""
+        self.status = data["status"]
+        self.answer = data.get("answer")
+        self.by = data.get("by")
+        self.waited_s = data.get("waited_s")
 
 
 class TaskState(Record):

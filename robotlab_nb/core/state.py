@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .messages import Message
-from .records import Attempt, ModelCall, Record, TaskState, ToolCall
+from .records import Asked, Attempt, ModelCall, Record, TaskState, ToolCall
 from .usage import NOTHING, Usage
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .events import Event, Scope
 
-__all__ = ["Attempt", "ModelCall", "RunState", "TaskState", "ToolCall"]
+__all__ = ["Asked", "Attempt", "ModelCall", "RunState", "TaskState", "ToolCall"]
 
 #: statuses after which nothing more happens
 ENDED = frozenset({"completed", "failed", "interrupted", "abandoned"})
@@ -41,6 +41,12 @@ class RunState(Record):
         By id, in order of start; of this run alone.
     usage : Usage
         Summed over this run's own model calls.
+    asked : dict of str to Asked
+        What was asked of a person, by question id, in order.
+    output : JSON
+        The answer as data, where its shape was prescribed and it passed.
+    notes : list of Event
+        What happened besides: guards, cache, prompts, judged answers, failed hooks.
     tasks : dict of str to TaskState
         A network's tasks, in the order declared.
     children : dict of str to RunState
@@ -48,10 +54,11 @@ class RunState(Record):
     """
 
     __slots__ = (
-        "_family", "_parent",
+        "_family", "_parent", "asked",
         "children", "conversation", "ended_s", "error", "info", "message_times",
-        "messages", "model_calls", "scope", "started_at", "started_s", "status", "stop_reason",
-        "stop_reasons", "stuck", "tasks", "tool_calls", "turn_start", "usage",
+        "messages", "model_calls", "notes", "output", "scope", "started_at", "started_s",
+        "status", "stop_reason", "stop_reasons", "stuck", "tasks", "tool_calls", "turn_start",
+        "usage",
     )  # fmt: skip
 
     def __init__(self, scope: Scope, parent: RunState | None = None) -> None:
@@ -74,6 +81,9 @@ class RunState(Record):
         self.model_calls: dict[str, ModelCall] = {}
         self.tool_calls: dict[str, ToolCall] = {}
         self.usage: Usage = NOTHING
+        self.asked: dict[str, Asked] = {}
+        self.output: Any = None
+        self.notes: list[Event] = []
         self.conversation: str | None = None
         self.tasks: dict[str, TaskState] = {}
         self.children: dict[str, RunState] = {}
@@ -189,6 +199,26 @@ class RunState(Record):
         self.stuck = tuple(event.data.get("stuck") or ())  # type: ignore[arg-type]
         self.ended_s = event.elapsed
 
+    def _run_waiting(self, event: Event) -> None:
+        self.status = "waiting"
+
+    def _run_resumed(self, event: Event) -> None:
+        self.status = "running"
+
+    def _asked(self, event: Event) -> None:
+        asked = Asked(event.data, event.elapsed)
+        self.asked[asked.question_id] = asked
+
+    def _answered(self, event: Event) -> None:
+        self.asked[event.data["question_id"]].settle(event.data)  # type: ignore[index]
+
+    def _parsed(self, event: Event) -> None:
+        self.output = event.data.get("value")
+        self.notes.append(event)
+
+    def _note(self, event: Event) -> None:
+        self.notes.append(event)
+
     def _task(self, event: Event) -> TaskState:
         name: Any = event.data["task"]
         found = self.tasks.get(name)
@@ -249,6 +279,20 @@ class RunState(Record):
         if reason:
             self.stop_reasons[position] = reason  # type: ignore[assignment]
 
+    def _compacted(self, event: Event) -> None:
+        """Old turns were compressed: what this turn has said so far stays as it is."""
+        self.notes.append(event)
+        data: Any = event.data
+        lead = 1 if self.messages and self.messages[0].role == "system" else 0
+        known = {m.id: m for m in self.messages[lead : self.turn_start]}
+        known |= {m.id: m for m in map(Message.from_dict, data.get("new") or ())}
+        kept = [known[i] for i in data["message_ids"]]
+        moved = lead + len(kept) - self.turn_start
+        self.messages[lead : self.turn_start] = kept
+        self.turn_start += moved
+        self.message_times = {p + moved: t for p, t in self.message_times.items() if p >= lead}
+        self.stop_reasons = {p + moved: r for p, r in self.stop_reasons.items()}
+
     def _conversation(self, event: Event) -> None:
         self.conversation = event.type.partition(".")[2]
 
@@ -269,6 +313,16 @@ class RunState(Record):
         if call.usage is not None:
             self.usage = self.usage + call.usage
 
+    def _fallback(self, event: Event) -> None:
+        self.model_calls[event.data["call_id"]].fallbacks.append(event.data)  # type: ignore[index]
+
+    def _limited(self, event: Event) -> None:
+        self.notes.append(event)
+        data: Any = event.data
+        call = self.model_calls.get(data.get("call_id"))
+        if call is not None:
+            call.waited_s += data.get("wait_s") or 0.0
+
     def _attempt(self, event: Event) -> None:
         attempt = Attempt(event.data)
         self.model_calls[attempt.call_id].attempts.append(attempt)
@@ -286,6 +340,8 @@ _HANDLERS = {
     "run.completed": RunState._run_completed,
     "run.failed": RunState._run_failed,
     "run.interrupted": RunState._run_interrupted,
+    "run.waiting": RunState._run_waiting,
+    "run.resumed": RunState._run_resumed,
     "task.started": RunState._task_started,
     "task.completed": RunState._task_completed,
     "task.failed": RunState._task_failed,
@@ -293,12 +349,26 @@ _HANDLERS = {
     "conversation.loaded": RunState._loaded,
     "conversation.committed": RunState._conversation,
     "conversation.forked": RunState._conversation,
+    "conversation.compacted": RunState._compacted,
     "message.added": RunState._message,
     "model_call.started": RunState._call_started,
     "model_call.completed": RunState._call_completed,
     "model_call.failed": RunState._call_failed,
+    "model_call.fallback": RunState._fallback,
     "attempt.completed": RunState._attempt,
     "attempt.failed": RunState._attempt,
     "tool_call.started": RunState._tool_started,
     "tool_call.completed": RunState._tool_completed,
+    "hitl.requested": RunState._asked,
+    "hitl.answered": RunState._answered,
+    "output.parsed": RunState._parsed,
+    "output.rejected": RunState._note,
+    "prompt.composed": RunState._note,
+    "prompt.skills_matched": RunState._note,
+    "guard.limited": RunState._limited,
+    "guard.budget": RunState._note,
+    "guard.loop": RunState._note,
+    "cache.hit": RunState._note,
+    "cache.stored": RunState._note,
+    "hook.failed": RunState._note,
 }

@@ -19,6 +19,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .envelopes import RobotMessage, UserMessage
 from .errors import InputError
 from .messages import STOP_REASONS, Message, TextPart, ToolCallPart, ToolResultPart
 
@@ -143,9 +144,10 @@ class ToolMessage:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ToolMessage:
-        """Read ``id, name`` and ``input`` (or ``arguments``)."""
+        """Read ``id, name`` and ``input`` (or ``arguments``); a result's may lack its name."""
         given = data.get("input", data.get("arguments"))
-        return cls(str(data["id"]), str(data["name"]), {} if given is None else given)
+        name = data.get("name") if "result" in data or "error" in data else data["name"]
+        return cls(str(data["id"]), str(name or ""), {} if given is None else given)
 
 
 @dataclass(frozen=True)
@@ -215,75 +217,6 @@ class ToolResultMessage(View):
         }
 
 
-@dataclass(frozen=True)
-class UserMessage:
-    """A person's message with what belongs to it."""
-
-    content: str
-    session_id: str | None = None
-    system_prompt: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    id: str | None = None
-    created_at: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The message with robot_lab's keys."""
-        return {
-            "content": self.content,
-            "session_id": self.session_id,
-            "system_prompt": self.system_prompt,
-            "metadata": dict(self.metadata),
-            "id": self.id,
-            "created_at": self.created_at,
-        }
-
-    @classmethod
-    def of(cls, value: str | Mapping[str, Any] | TextMessage | UserMessage) -> UserMessage:
-        """A UserMessage from a string, a dict or a text message."""
-        if isinstance(value, UserMessage):
-            return value
-        if isinstance(value, str):
-            return cls(value)
-        if isinstance(value, TextMessage):
-            return cls(value.content)
-        known = cls.__dataclass_fields__
-        return cls(**{k: v for k, v in value.items() if k in known})
-
-
-@dataclass(frozen=True)
-class RobotMessage:
-    """A message from one robot to another; ``id`` counts up for each sender."""
-
-    id: int
-    sender: str
-    content: Any
-    in_reply_to: str | None = None
-
-    @property
-    def key(self) -> str:
-        """``from:id``, unique on a bus."""
-        return f"{self.sender}:{self.id}"
-
-    @property
-    def is_reply(self) -> bool:
-        """Whether it answers another message."""
-        return self.in_reply_to is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The message with robot_lab's keys."""
-        return {
-            "id": self.id,
-            "from": self.sender,
-            "content": self.content,
-            "in_reply_to": self.in_reply_to,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> RobotMessage:
-        """Read what :meth:`to_dict` wrote."""
-        return cls(data["id"], data["from"], data["content"], data.get("in_reply_to"))
-
-
 def _input(part: ToolCallPart) -> Any:
     try:
         return json.loads(part.arguments) if part.arguments.strip() else {}
@@ -343,28 +276,73 @@ def message_from_view(view: View) -> Message:
 def view_from_dict(data: Mapping[str, Any]) -> View:
     """Read a serialised message; one without ``type`` is text.
 
+    The shapes of robot_lab's first releases are read too: ``{"role", "tool_call": {id, name,
+    input}}`` and ``{"role": "tool", "tool_result": {id, result}}``.
+
+    Parameters
+    ----------
+    data : mapping
+
     Raises
     ------
     InputError
-        For an unknown type, role or stop reason, or a missing field.
+        For an unknown type, role or stop reason, a missing field, or one of the wrong type.
+
+    Examples
+    --------
+    >>> view_from_dict({"role": "tool", "tool_result": {"id": "1", "result": 3}}).data
+    3
     """
-    kind = data.get("type", "text")
+    kind = data.get("type") or next((k for k in ("tool_call", "tool_result") if k in data), "text")
     try:
         if kind == "text":
-            content = data["content"]
-            return TextMessage(
-                data["role"], "" if content is None else str(content), data.get("stop_reason")
-            )
+            return _text(data)
         if kind == "tool_call":
-            tools = tuple(ToolMessage.from_dict(t) for t in data["tools"])
-            return ToolCallMessage(tools, data.get("role", "assistant"), data.get("stop_reason"))
+            return _call(data)
         if kind == "tool_result":
-            return ToolResultMessage(
-                ToolMessage.from_dict(data["tool"]), data["content"],
-                stop_reason=data.get("stop_reason"),
-            )  # fmt: skip
-    except (KeyError, TypeError, AttributeError) as error:
+            return _result(data)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        lacks = f"lacks {error}" if isinstance(error, KeyError) else f"is not one: {error}"
         raise InputError(
-            f"a {kind} message lacks {error}", hint=f"It was {str(dict(data))[:120]}"
-        ) from error
+            f"a {kind} message {lacks}", hint=f"It was {str(dict(data))[:120]}"
+        ) from None
     raise InputError(f"no message type {kind!r}", hint="Types: text, tool_call, tool_result.")
+
+
+def _text(data: Mapping[str, Any]) -> TextMessage:
+    content = data["content"]
+    if content is not None and not isinstance(content, str):
+        raise InputError(
+            f"the content of a text message is a text, not {type(content).__name__}",
+            hint="A list of content parts is read by replace_messages.",
+        )
+    role = "tool_result" if data["role"] == "tool" else data["role"]
+    return TextMessage(role, content or "", data.get("stop_reason"))
+
+
+def _call(data: Mapping[str, Any]) -> ToolCallMessage:
+    older = "tool_call" in data
+    if older and data.get("content"):
+        raise InputError(
+            "a tool_call message has text beside its call", hint="Read it with replace_messages."
+        )
+    given = (data["tool_call"],) if older else data["tools"]
+    tools = tuple(ToolMessage.from_dict(t) for t in given)
+    return ToolCallMessage(tools, data.get("role", "assistant"), data.get("stop_reason") or "tool")
+
+
+def _result(data: Mapping[str, Any]) -> ToolResultMessage:
+    stop = data.get("stop_reason") or "tool"
+    if "tool_result" in data:
+        found = data["tool_result"]
+        key = "error" if found.get("error") is not None else "data"
+        content: Any = {key: found["error" if key == "error" else "result"]}
+        return ToolResultMessage(ToolMessage.from_dict(found), content, stop_reason=stop)
+    content = data["content"]
+    if isinstance(content, str):
+        content = {"data": content}
+    if "data" not in content and "error" not in content:
+        raise KeyError("data")
+    return ToolResultMessage(ToolMessage.from_dict(data["tool"]), dict(content), stop_reason=stop)

@@ -20,6 +20,7 @@ from .parts import (
     Image,
     Line,
     Para,
+    Photo,
     Picture,
     Pre,
     Prose,
@@ -103,6 +104,8 @@ class _Writer:
                 return self._fold(block)
             case Image():
                 return image(block)
+            case Photo():
+                return _photo(block)
 
     def _quote(self, quote: Quote) -> str:
         self.room -= 80
@@ -137,6 +140,12 @@ def image(image: Image) -> str:
     look = ' class="rlnb-y"' if image.width > _FITTED else ""
     size = f'width="{round(image.width)}" alt="{attr(image.alt)}"'
     return f'<div class="rlnb-w"><img{look} {size} src="data:image/svg+xml;base64,{data}"></div>'
+
+
+def _photo(photo: Photo) -> str:
+    data = f"data:{attr(photo.mime)};base64,{attr(photo.base64)}"
+    size = f'width="{photo.width}" alt="{attr(photo.alt)}"'
+    return f'<div class="rlnb-w"><img {size} src="{data}"></div>'
 
 
 def _head(head: Head) -> str:
@@ -209,6 +218,8 @@ def _bit(bit: Bit) -> str:
             return f"<code>{f'<b>{esc(bit.lead)}</b>' if bit.lead else ''}{text}</code>"
         case "badge":
             return f'<span class="rlnb-b">{text}</span>'
+        case "meter":
+            return f'<progress max="1" value="{bit.share:g}"></progress>'
         case _:
             words = esc(bit.icon) + (f"&nbsp;{text}" if text else "")
             coloured = f" rlnb-i rlnb-{bit.hue}" if bit.hue else ""

@@ -13,6 +13,7 @@ from .parts import (
     Image,
     Line,
     Para,
+    Photo,
     Picture,
     Pre,
     Prose,
@@ -72,6 +73,8 @@ def _block(block: Block) -> str:
             note = f" · {inert(block.note)}" if block.note else ""
             right = f" · {_line(block.right)}" if block.right else ""
             return f"{_line(block.title)}{note}{right}\n\n{_blocks(block.blocks)}"
+        case Photo():
+            return inert(block.alt)
         case Image() if not block.rows:
             return inert(block.alt)
         case Image():
@@ -130,6 +133,8 @@ def _bit(bit: Bit, row: bool) -> str:
             return f"({inert(bit.text)})"
         case "mark":
             return f"{bit.icon} {inert(bit.text)}".strip()
+        case "meter":
+            return f"{bit.share:.0%}"
         case "state":
             return f"**{bit.icon} {inert(bit.text)}**"
         case _:

@@ -17,6 +17,7 @@ from .parts import (
     Image,
     Line,
     Para,
+    Photo,
     Picture,
     Pre,
     Prose,
@@ -31,6 +32,7 @@ LINES = 40
 #: Never fewer lines of an answer than these.
 _LEAST = 4
 _CELL = 36
+_BAR = 10
 
 
 def write(picture: Picture) -> str:
@@ -94,6 +96,8 @@ class _Writer:
                 return self._fold(block, columns)
             case Image():
                 return _outline(block, columns)
+            case Photo():
+                return _wrapped(plain(block.alt), columns, 2)
 
     def _prose(self, prose: Prose, columns: int) -> list[str]:
         if not self.prose:
@@ -193,6 +197,9 @@ def _bit(bit: Bit) -> str:
             return plain(bit.lead) + text
         case "badge":
             return f"({text})"
+        case "meter":
+            full = round(bit.share * _BAR)
+            return "▰" * full + "▱" * (_BAR - full)
         case "mark" | "state":
             return f"{plain(bit.icon)} {text}" if text else plain(bit.icon)
         case _:

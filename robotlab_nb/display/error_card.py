@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..core.errors import ModelError, RunInterrupted, RunWaiting
+from ..core.errors import ModelError, OutputError, RunInterrupted, RunWaiting
+from . import network_card
+from .answer_data import faults
+from .besides import error_words
 from .escape import clip, one_line
-from .parts import Fold, Para, Picture, Pre, Quote, code, dots, part, quiet, state_bit, ticked
+from .parts import (
+    Fields,
+    Fold,
+    Para,
+    Picture,
+    Pre,
+    Quote,
+    bold,
+    code,
+    dots,
+    part,
+    quiet,
+    state_bit,
+    ticked,
+)
+from .question_card import asked_of, open_cards
 from .result_card import after_notice, fault_lines
 
 if TYPE_CHECKING:
@@ -17,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["causes", "error"]
 
-_CAUSES = 3
+_CAUSES, _ROWS = 3, 20
 
 
 def error(thing: RobotLabError) -> Picture:
@@ -29,6 +48,8 @@ def error(thing: RobotLabError) -> Picture:
     """
     blocks = (
         *part("error", lambda: [_notice(thing)]),
+        *part("errors", lambda: _errors(thing)),
+        *part("questions", lambda: _questions(thing)),
         *part("body", lambda: _body(thing)),
         *part("run", lambda: _run(thing)),
     )
@@ -73,6 +94,19 @@ def _notice(thing: RobotLabError) -> Block:
     return Quote(tuple(lines), "rail", "kf")
 
 
+def _errors(thing: RobotLabError) -> Iterable[Block]:
+    """The errors inside an error: of an answer by place, of a network by task."""
+    found = getattr(thing, "errors", None)
+    if isinstance(found, Mapping):
+        rows = [(one_line(task, 80), (error_words(error),)) for task, error in found.items()]
+        if rows:
+            yield Fields(tuple(rows[:_ROWS]))
+        if len(rows) > _ROWS:
+            yield Para((quiet(f"… {len(rows) - _ROWS:,} more"),))
+    else:
+        yield from faults(found)
+
+
 def _facts(thing: RobotLabError) -> dict[str, object]:
     facts: dict[str, object] = {
         "type": type(thing).__name__,
@@ -85,14 +119,26 @@ def _facts(thing: RobotLabError) -> dict[str, object]:
     return facts
 
 
+def _questions(thing: RobotLabError) -> Iterable[Block]:
+    if isinstance(thing, RunWaiting) and thing.run is not None:
+        yield from open_cards(asked_of(thing.run.state), "error.run")
+
+
 def _body(thing: RobotLabError) -> Iterable[Block]:
     if isinstance(thing, ModelError) and thing.body:
         yield Fold(("Answer of the provider",), (Pre(thing.body),))
+    if isinstance(thing, OutputError) and thing.text:
+        yield Fold(("Last answer",), (Pre(thing.text),))
 
 
 def _run(thing: RobotLabError) -> Iterable[Block]:
     run = thing.run
     if run is None:
         return
-    name = one_line(run.robot_name or run.state.info.get("name") or "run", 80)
-    yield from after_notice(run.state, name, "error.run.state.text")
+    state = run.state
+    name = one_line(run.robot_name or state.info.get("name") or state.scope.path[-1], 80)
+    if state.scope.kind == "network":
+        yield Para((bold(name), quiet(" network")))
+        yield from network_card.after_notice(state, "error.run.so_far()")
+    else:
+        yield from after_notice(state, name, "error.run.state.text")

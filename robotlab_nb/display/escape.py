@@ -1,7 +1,8 @@
 """The one place where untrusted text becomes safe to show: in HTML, and in a terminal.
 
 Models, tools, servers and logs write what is shown, so all of it is hostile here. This module
-knows nothing of what a text means; it only makes the invisible visible and markup inert.
+knows nothing of what a text means; it only makes the invisible visible and markup inert, and
+masks registered secrets that came this far.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from html import escape as _entities
+
+from ..core import secrets
 
 __all__ = ["attr", "clip", "cut", "esc", "one_line", "plain"]
 
@@ -177,11 +180,13 @@ def one_line(value: object, limit: int) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return str.__str__(value)
-    try:
-        return str(value)
-    except Exception:
-        return f"<{type(value).__name__} that cannot be printed>"
+        text = str.__str__(value)
+    else:
+        try:
+            text = str(value)
+        except Exception:
+            return f"<{type(value).__name__} that cannot be printed>"
+    return secrets.redact(text) if secrets.any_known else text
 
 
 def _visible(match: re.Match[str]) -> str:

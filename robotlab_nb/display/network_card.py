@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .amounts import cost, count, seconds, tokens
+from .besides import notes
 from .escape import clip, one_line
 from .graph_picture import draw
 from .json_text import value_line
@@ -33,7 +34,8 @@ from .parts import (
     state_bit,
     ticked,
 )
-from .result_card import fault_lines
+from .question_card import asked_of, open_cards, settled_fold
+from .result_card import fault_lines, waits
 from .result_card import run as run_of_a_robot
 from .states import state_of
 from .task_rows import counts, outline, strip, table
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from ..runtime.run import Run
     from .network_facts import NetworkFacts, TaskFacts
 
-__all__ = ["network", "result", "run"]
+__all__ = ["after_notice", "network", "result", "run"]
 
 #: Failed tasks that have a notice of their own.
 _NOTICES = 5
@@ -110,9 +112,30 @@ def run(thing: Run[Any]) -> Picture:
     return Picture(blocks, framed=True)
 
 
+def after_notice(state: RunState, named: str) -> tuple[Block, ...]:
+    """Everything about a network's run but its notices, for an error that tells of those.
+
+    Parameters
+    ----------
+    state : RunState
+    named : str
+        Code that gives its result.
+    """
+    facts = _once(lambda: facts_of(state))
+    return _after_notice(state, facts, named)
+
+
 def _ended(state: RunState, facts: Callable[[], NetworkFacts], named: str) -> tuple[Block, ...]:
     return (
         *part("notices", lambda: _notices(state, facts(), named)),
+        *_after_notice(state, facts, named),
+    )
+
+
+def _after_notice(
+    state: RunState, facts: Callable[[], NetworkFacts], named: str
+) -> tuple[Block, ...]:
+    return (
         *part("answer", lambda: _answer(state, facts(), named)),
         *part("figures", lambda: [Para(_figures(state, facts()), quiet=True)]),
         *part("picture", lambda: _drawing(facts())),
@@ -124,6 +147,8 @@ def _folds(state: RunState, facts: Callable[[], NetworkFacts]) -> tuple[Block, .
     return (
         *part("tasks", lambda: _tasks(facts())),
         *part("timeline", lambda: _timeline(facts())),
+        *part("questions", lambda: settled_fold(asked_of(state))),
+        *part("notes", lambda: notes(state)),
         *part("tracebacks", lambda: _tracebacks(state)),
         *part("transcript", lambda: turns(state, facts(), _above(facts()))),
     )
@@ -224,11 +249,11 @@ def _live(facts: NetworkFacts) -> Iterable[Block]:
 
 def _notices(state: RunState, facts: NetworkFacts, named: str) -> Iterable[Block]:
     """What a person should know first: what waits for them, what failed, why it ended early."""
-    waiting = [task for task in facts.tasks if task.status == "waiting"]
-    if waiting:
-        names = ", ".join(one_line(task.name, 60) for task in waiting[:_NOTICES])
-        words = dots(state_bit("waiting", loud=True), names)
-        yield Quote((Para(words), Para(("Next cell: ", code("run.answer(…)")))), "rail", "kw")
+    if not state.ended:
+        cards = list(open_cards(asked_of(state), "run"))
+        yield from cards
+        if state.status == "waiting" and not cards:
+            yield waits(facts.name, "run")
     failed = [task for task in facts.tasks if task.status == "failed"]
     for task in failed[:_NOTICES]:
         yield _failure(task, facts, named)

@@ -6,7 +6,7 @@ strings and :class:`Bit` s. All strings are untrusted: only the writers escape t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .states import state_of
@@ -27,6 +27,7 @@ __all__ = [
     "Inline",
     "Line",
     "Para",
+    "Photo",
     "Picture",
     "Pre",
     "Prose",
@@ -37,6 +38,7 @@ __all__ = [
     "code",
     "dots",
     "lane_name",
+    "meter",
     "part",
     "quiet",
     "state_bit",
@@ -54,21 +56,24 @@ class Bit:
     Parameters
     ----------
     text : str
-    role : {"quiet", "bold", "code", "badge", "mark", "state"}
-        A state is a mark in bold.
+    role : {"quiet", "bold", "code", "badge", "mark", "state", "meter"}
+        A state is a mark in bold; a meter is a bar, whose figures stand beside it.
     icon : str
         In front of the text, in the same colour.
     hue : str
         A hue of the stylesheet (``k0`` … ``k7, kr, kw, kf``), ``""`` for the host's ink.
     lead : str
         Start of a code bit, in bold: what is called.
+    share : float
+        How full a meter is, 0 to 1.
     """
 
     text: str
-    role: Literal["quiet", "bold", "code", "badge", "mark", "state"] = "quiet"
+    role: Literal["quiet", "bold", "code", "badge", "mark", "state", "meter"] = "quiet"
     icon: str = ""
     hue: str = ""
     lead: str = ""
+    share: float = field(default=0.0, repr=False)
 
 
 Inline: TypeAlias = str | Bit
@@ -200,7 +205,28 @@ class Image:
     rows: tuple[tuple[Line, ...], ...] = ()
 
 
-Block: TypeAlias = Head | Para | Prose | Pre | Quote | Fields | Table | Fold | Image
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """A picture that came as bytes, of a kind that holds pixels alone.
+
+    Parameters
+    ----------
+    mime : str
+    base64 : str
+        Whoever makes it has looked at the bytes.
+    alt : str
+        What it is, in words.
+    width : int
+        Pixels.
+    """
+
+    mime: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    base64: str
+    alt: str
+    width: int
+
+
+Block: TypeAlias = Head | Para | Prose | Pre | Quote | Fields | Table | Fold | Image | Photo
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +255,17 @@ def code(text: str, lead: str = "") -> Bit:
 def badge(text: str) -> Bit:
     """A word in a small frame."""
     return Bit(text, "badge")
+
+
+def meter(share: float) -> Bit:
+    """A bar, full to a share of 0 to 1. Figures must say the same beside it.
+
+    Examples
+    --------
+    >>> meter(1.5).share
+    1.0
+    """
+    return Bit("", "meter", share=round(min(max(share, 0.0), 1.0), 3))
 
 
 def state_bit(status: object, *, loud: bool = False) -> Bit:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .amounts import cost, count, moment, seconds, tokens
+from .amounts import cost, count, seconds, tokens
+from .answer_data import as_json, data, rejected, words
+from .attempt_rows import attempts, who_answered
+from .besides import composed, notes, skills
 from .escape import clip, one_line
 from .parts import (
     Block,
@@ -27,17 +30,18 @@ from .parts import (
     state_bit,
     ticked,
 )
+from .question_card import asked_of, open_cards, settled_fold
 from .states import STOPS, state_of
 from .transcript import Beside, counted, of_calls, transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..core.state import Attempt, ModelCall, RunState
+    from ..core.state import RunState
     from ..robot.result import RobotResult
     from ..runtime.run import Run
 
-__all__ = ["after_notice", "result", "run"]
+__all__ = ["after_notice", "fault_lines", "happened", "result", "run", "waits"]
 
 _ROWS = 50
 _LIVE = ("pending", "running", "waiting")
@@ -83,18 +87,36 @@ def after_notice(state: RunState, name: str, whole: str) -> tuple[Block, ...]:
     return (
         *part("answer", lambda: _answer(state, whole)),
         *part("figures", lambda: [Para(_figures(state, name), quiet=True)]),
-        *part("attempts", lambda: _attempts(state)),
+        *part("JSON", lambda: as_json(state)),
+        *happened(state),
         *part("runs inside", lambda: _children(state)),
         *part("transcript", lambda: _transcript(state, name)),
     )
 
 
+def happened(state: RunState) -> tuple[Block, ...]:
+    """Folds for what happened in a run beside what was said; none where nothing did.
+
+    Parameters
+    ----------
+    state : RunState
+    """
+    return (
+        *part("rejected answers", lambda: rejected(state)),
+        *part("attempts", lambda: attempts(state)),
+        *part("questions", lambda: settled_fold(asked_of(state))),
+        *part("notes", lambda: notes(state)),
+        *part("agent skills", lambda: skills(state)),
+        *part("system message", lambda: composed(state)),
+    )
+
+
 def _live(state: RunState, name: str) -> Iterable[Block]:
+    cards = list(open_cards(asked_of(state), "run"))
+    yield from cards
     if state.status == "waiting":
-        words = dots(
-            state_bit(state.status, loud=True), f"{name} asks; its run goes on when you answer"
-        )
-        yield Quote((Para(words), Para(("Next cell: ", code("run.answer(…)")))), "rail", "kw")
+        if not cards:
+            yield waits(name, "run")
         return
     busy = [call.tool for call in state.tool_calls.values() if call.status == "running"]
     doing = f"calls {', '.join(one_line(tool, 40) for tool in busy[:4])}" if busy else None
@@ -102,9 +124,26 @@ def _live(state: RunState, name: str) -> Iterable[Block]:
     yield Para(dots(state_bit(state.status, loud=True), bold(name), doing, wait))
 
 
+def waits(name: str, named: str) -> Quote:
+    """A notice of a run that waits, where no question is told.
+
+    Parameters
+    ----------
+    name : str
+        Whose run it is.
+    named : str
+        What is answered in code: ``run`` or ``result``.
+    """
+    words = dots(state_bit("waiting", loud=True), f"{name} asks; its run goes on when you answer")
+    return Quote((Para(words), Para(("Next cell: ", code(f"{named}.answer(…)")))), "rail", "kw")
+
+
 def _notice(state: RunState, noun: str) -> Iterable[Block]:
     """What a person should know first when the run did not complete."""
-    if state.status == "failed":
+    cards = list(open_cards(asked_of(state), noun)) if not state.ended else []
+    if cards:
+        yield from cards
+    elif state.status == "failed":
         yield Quote(tuple(fault_lines(state.error or {})), "rail", "kf")
     elif state.status == "interrupted":
         yield Quote(tuple(_interrupted(state)), "rail", "ki")
@@ -162,6 +201,9 @@ def _interrupted(state: RunState) -> Iterable[Block]:
 
 
 def _answer(state: RunState, whole: str) -> Iterable[Block]:
+    if state.output is not None:
+        yield from data(state.output)
+        return
     text = state.text
     if not text and state.status != "completed":
         text = next((c.text for c in reversed(list(state.model_calls.values())) if c.text), "")
@@ -177,6 +219,8 @@ def _ending(state: RunState) -> str:
     if state.status in _LIVE:
         return "… text so far"
     spoken = [message for message in state.turn if message.role == "assistant"]
+    if (state.error or {}).get("kind") == "output":
+        return "… the last answer, not accepted"
     cut = not spoken or spoken[-1].is_cut
     return "… cut here, text so far" if cut else "text so far"
 
@@ -188,60 +232,19 @@ def _figures(state: RunState, name: str) -> Line:
     usage = state.total_usage()
     status = state_of(state.status)
     stop = STOPS.get(state.stop_reason or "") if state.status == "completed" else None
-    models = list(dict.fromkeys(one_line(m, 100) for m in _models(state)))
+    kept = sum(call.cached for each in runs for call in list(each.model_calls.values()))
     return dots(
         f"{status.icon}\u00a0{status.word}" + (f", {stop}" if stop else ""),
         name,
-        *models[:3],
+        *who_answered(state),
         badge("simulated") if state.simulated else None,
-        count(calls, "call") if started else None,
+        count(calls, "call") + (f", {kept:,} cached" if kept else "") if started else None,
         count(sum(len(each.tool_calls) for each in runs), "tool call") if started else None,
         tokens(usage) if calls else None,
         cost(usage) if calls else None,
         seconds(state.duration_s),
+        words(state),
         "not committed: another run was first" if state.conversation == "forked" else None,
-    )
-
-
-def _models(state: RunState) -> Iterable[str]:
-    if state.info.get("model"):
-        yield state.info["model"]
-    for call in state.model_calls.values():
-        if call.status == "completed":
-            yield call.model
-
-
-def _attempts(state: RunState) -> Iterable[Block]:
-    calls = list(state.model_calls.values())
-    found = [
-        (number, call, attempt)
-        for number, call in enumerate(calls, 1)
-        for attempt in call.attempts
-        if len(call.attempts) > 1 or attempt.error
-    ]
-    if not found:
-        return
-    failed = sum(attempt.error is not None for _, _, attempt in found)
-    rows = tuple(_attempt(*each, alone=len(calls) == 1) for each in found[:_ROWS])
-    table = Table(("attempt", "started", "took", "outcome"), rows, frozenset({1, 2}))
-    note = f"{len(found):,}, {'all' if failed == len(found) else f'{failed:,}'} failed"
-    yield Fold(("Attempts",), (table,), note, told=True)
-
-
-def _attempt(number: int, call: ModelCall, attempt: Attempt, *, alone: bool) -> tuple[Line, ...]:
-    error = attempt.error
-    words = "✓\u00a0answered"
-    if error is not None:
-        wait = seconds(attempt.retry_in_s, limit=True)
-        status = f"{one_line(error['status'], 10)}, " if error.get("status") else ""
-        words = status + one_line(error.get("message") or error.get("type") or "failed", 160)
-        words += f" · next after {wait}" if wait else ""
-    label = f"{attempt.attempt}" if alone else f"call {number}, {attempt.attempt}"
-    return (
-        (label,),
-        (moment(attempt.started_s) or "",),
-        (seconds(attempt.duration_s) or "",),
-        (words,),
     )
 
 
@@ -290,5 +293,6 @@ def _transcript(state: RunState, name: str) -> Iterable[Block]:
         reasons={p - start: reason for p, reason in state.stop_reasons.items()},
         answer=answer,
         running=running,
+        asked={each.tool_call_id: each for each in list(state.asked.values()) if each.tool_call_id},
     )
     yield Fold(("Transcript",), tuple(transcript(turn, name, beside)), counted(turn), told=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.config import plain as plain_setting
 from .amounts import count
+from .budget_card import left_words
 from .escape import cut, one_line
 from .json_text import masked, value_line
 from .parts import (
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["robot"]
 
 _EXCERPT = 130
-_TOOLS = 24
+_TOOLS, _BUDGETS = 24, 4
 _ROBOTS_OWN = ("robot", "config")
 
 
@@ -72,14 +73,31 @@ def _description(thing: Robot[Any]) -> Iterable[Block]:
 def _prompt(thing: Robot[Any]) -> Iterable[Block]:
     prompt = thing.system_prompt
     if not prompt:
-        yield Para((quiet("no system prompt"),))
+        if getattr(thing, "template", None) is None:
+            yield Para((quiet("no system prompt"),))
         return
     yield Quote((Para((one_line(prompt, _EXCERPT),)),))
 
 
 def _fields(thing: Robot[Any]) -> Iterable[Block]:
-    rows = [("tools", _tools(thing)), ("conversation", _said(thing))]
+    rows = [*_told(thing), ("tools", _tools(thing)), ("conversation", _said(thing))]
+    rows += [("budget", left_words(each)) for each in getattr(thing, "budgets", ())[:_BUDGETS]]
     yield Fields(tuple(rows))
+
+
+def _told(thing: Robot[Any]) -> Iterable[tuple[str, Line]]:
+    """The templates that its system message is made of."""
+    template = getattr(thing, "template", None)
+    if template is not None:
+        yield "template", (code(one_line(_template_name(template), 120)),)
+    skills = getattr(thing, "skills", ())
+    if skills:
+        names = (code(one_line(_template_name(each), 64)) for each in skills[:_TOOLS])
+        yield "skills", dots(*names)
+
+
+def _template_name(template: Any) -> object:
+    return getattr(template, "name", template)
 
 
 def _tools(thing: Robot[Any]) -> Line:
@@ -108,24 +126,25 @@ def _conversation(thing: Robot[Any]) -> Iterable[Block]:
 
 def _configuration(thing: Robot[Any]) -> Iterable[Block]:
     own: list[tuple[Line, ...]] = []
-    other: list[tuple[Line, ...]] = []
+    above: list[tuple[Line, ...]] = []
+    left: list[tuple[Line, ...]] = []
     for name, setting in thing.effective_config.items():
         if name == "tools":  # listed above, with those that came from elsewhere
             continue
         value = masked(name, plain_setting(name, setting.value))
-        if value is None and setting.origin == "default":
+        default = setting.origin == "default"
+        if value is None and default:
             continue
-        row = (
-            (one_line(name, 64),),
-            ("no limit" if value is None else _value(value),),
-            (one_line(setting.origin, 64),),
-        )
-        (own if setting.origin in _ROBOTS_OWN else other).append(row)
-    if own or other:
-        table = Table(("setting", "value", "from"), tuple(own + other))
-        yield Fold(
-            ("Configuration",), (table,), f"{len(own)} set here, {len(other)} from elsewhere"
-        )
+        origin = one_line(setting.origin, 64)
+        told = "no limit" if value is None else _value(value)
+        cells: Line = (one_line(name, 64), told, quiet(origin) if default else origin)
+        group = own if setting.origin in _ROBOTS_OWN else left if default else above
+        group.append(tuple((cell,) for cell in cells))
+    rows = tuple(own + above + left)
+    if rows:
+        counts = ((own, "set here"), (above, "from elsewhere"), (left, "by default"))
+        note = ", ".join(f"{len(group):,} {words}" for group, words in counts if group)
+        yield Fold(("Configuration",), (Table(("setting", "value", "from"), rows),), note)
 
 
 def _value(value: object) -> str:

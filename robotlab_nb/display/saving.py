@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..core import secrets
 from ..core.errors import ConfigurationError, near
 from .graph_picture import svg
 
@@ -70,17 +71,17 @@ def _svg(thing: Any) -> bytes:
 
 
 def _dot(thing: Any) -> bytes:
-    return (str(thing.to_dot()) + "\n").encode("utf-8")
+    return (secrets.redact(str(thing.to_dot())) + "\n").encode("utf-8")
 
 
 def _mermaid(thing: Any) -> bytes:
-    return (str(thing.to_mermaid()) + "\n").encode("utf-8")
+    return (secrets.redact(str(thing.to_mermaid())) + "\n").encode("utf-8")
 
 
 def _png(thing: Any) -> bytes:
     import shutil
 
-    source = str(thing.to_dot())
+    source = secrets.redact(str(thing.to_dot()))
     if shutil.which("dot") is None:
         raise ConfigurationError(
             "a PNG picture needs Graphviz, and its program `dot` is not on this machine's path",

@@ -87,6 +87,7 @@ _RULES = (
     ".rlnb-w.rlnb-w tbody th{font-weight:600}",
     ".rlnb-w.rlnb-w tbody tr{background:none;border-top:1px solid var(--rlnb-line)}",
     ".rlnb-w.rlnb-w .rlnb-0{text-align:right;white-space:nowrap}",
+    ".rlnb-c progress{width:8em;height:8px;accent-color:#4a86ff}",
     # drawings: what is dark inside them follows their own color-scheme, and that the host's theme
     ".rlnb-w img{max-width:max(100%,800px)}",
     ".rlnb-w .rlnb-y{max-width:none}",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .amounts import seconds
 from .escape import one_line
 from .parts import Fold, Para, Pre, dots, lane_name, quiet, state_bit
+from .result_card import happened
 from .transcript import Beside, counted, transcript
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ def _turn(task: TaskFacts, run: RunState, start: float, above: bool) -> Fold:
         answer=spoken[-1] if spoken and above else None,
         running=not run.ended,
         lane=task.lane,
+        asked={each.tool_call_id: each for each in run.asked.values() if each.tool_call_id},
     )
     blocks = tuple(transcript(run.turn, one_line(task.robot, 80) or None, beside))
+    blocks += happened(run)
     return Fold(_title(task), blocks, counted(run.turn), right=_right(task))
 
 

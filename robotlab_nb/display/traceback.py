@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["lines"]
 
 _FIRST, _LAST = 1, 4
+_FAULTS = 8
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -54,10 +55,23 @@ def _said(error: BaseException) -> list[str]:
     message = getattr(error, "message", None)
     shown = clip(message if isinstance(message, str) and message else error, 4000)
     said = f"{type(error).__name__}: {shown}".split("\n")
+    said += _errors(getattr(error, "errors", None))
     hint = getattr(error, "hint", None)
     if hint:
         said += [f"  {line}" for line in clip(hint, 1000).split("\n")]
     return said + [f"  caused by {cause}" for cause in causes(error)]
+
+
+def _errors(found: object) -> list[str]:
+    """What was wrong with an answer, one fault a line."""
+    if not isinstance(found, list):
+        return []
+    told = [each for each in found if isinstance(each, dict)]
+    lines = [
+        f"  {one_line(each.get('path') or 'the whole', 80)}: {one_line(each.get('message'), 200)}"
+        for each in told[:_FAULTS]
+    ]
+    return lines + ([f"  … {len(told) - _FAULTS:,} more"] if len(told) > _FAULTS else [])
 
 
 def _frames(trace: TracebackType | None) -> list[str]:

@@ -9,8 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..core.messages import ReasoningPart, RefusalPart, TextPart, ToolCallPart, UnknownPart
+from ..core.messages import (
+    MediaPart,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    ToolCallPart,
+    UnknownPart,
+)
 from .amounts import count, moment, seconds
+from .attachment import attached
 from .escape import clip, one_line
 from .json_text import arguments_line, laid_out, value_line
 from .lanes import lane
@@ -33,12 +41,14 @@ from .parts import (
     quiet,
     state_bit,
 )
+from .question_card import outcome, settled
 from .states import STOPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..core.messages import Message, Part, ToolResultPart
+    from ..core.records import Asked
     from ..core.state import ToolCall
     from .lanes import Lane
 
@@ -70,6 +80,8 @@ class Beside:
         Characters of one message.
     lane : Lane, optional
         The mark of the robot that speaks; the first one where it is alone.
+    asked : mapping of str to Asked
+        What a person was asked, by the tool call that it was about.
     """
 
     calls: Mapping[str, ToolCall] = field(default_factory=dict)
@@ -79,6 +91,7 @@ class Beside:
     running: bool = False
     limit: int = FOLD_LIMIT
     lane: Lane | None = None
+    asked: Mapping[str, Asked] = field(default_factory=dict)
 
 
 def message(thing: Message) -> Picture:
@@ -211,7 +224,10 @@ class _Speaker:
             case ToolCallPart():
                 result = self.results.get(piece.id)
                 call = self.beside.calls.get(piece.id)
-                yield _call(piece, result, call, running=self.beside.running)
+                asked = self.beside.asked.get(piece.id)
+                yield _call(piece, result, call, running=self.beside.running, person=asked)
+            case MediaPart():
+                yield from attached(piece)
             case UnknownPart():
                 preview = value_line(piece.data, 120)
                 yield Para((quiet("a part that this version does not know: "), code(preview)))
@@ -271,6 +287,7 @@ def _call(
     *,
     running: bool = False,
     asked: bool = True,
+    person: Asked | None = None,
 ) -> Fold:
     """One tool call on one line, opening to its arguments and its result."""
     content = result.content_text if result is not None else call.content if call else None
@@ -283,10 +300,17 @@ def _call(
     took = seconds(call.duration_s) if call is not None else None
     plain_mark = status == "completed" and took
     right = (f"✓\u00a0{took}",) if plain_mark else dots(state_bit(status) if status else None, took)
+    if person is not None:
+        word = "waiting for you" if person.status == "pending" else outcome(person.status).text
+        right = dots(word, right)
+    elif call is not None and call.approved_by:
+        right = dots("approved", right)
     blocks: list[Block] = []
     if asked:
         blocks.append(Para((quiet("arguments"),)))
         blocks.append(Pre(laid_out(wish.arguments) or "none"))
+    if person is not None and person.status != "pending":
+        blocks.append(Para(settled(person), quiet=True))
     if content:
         blocks.append(Para((quiet("error" if status == "failed" else "result"),)))
         blocks.append(Pre(laid_out(content)))

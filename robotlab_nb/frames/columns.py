@@ -1,4 +1,4 @@
-"""Every column of every table, declared once: name, type, meaning, and where its value is read.
+"""Every column of every table, declared once.
 
 Documentation, pictures and tables are all made of these objects. Nothing here knows of pandas
 or of how a table is put together.
@@ -6,12 +6,12 @@ or of how a table is put together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, near
+from .asked_columns import OUTPUTS, QUESTIONS, SKILLS
 from .cells import json_text, microseconds
+from .declaring import ROBOT, ROOT_ID, RUN_ID, TASK, Column
 from .readers import (
     Place,
     arguments,
@@ -29,58 +29,11 @@ from .readers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..core.events import Event
     from ..core.messages import Message
     from ..core.state import Attempt, ModelCall, RunState, TaskState, ToolCall
 
 __all__ = ["TABLES", "Column", "Place", "describe"]
-
-Item = TypeVar("Item")
-
-
-def _untold(_item: object, _place: Place) -> None:
-    """Nothing yet records this value: it is missing in every row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column(Generic[Item]):
-    """One column of a table.
-
-    Parameters
-    ----------
-    name : str
-    dtype : {"string", "Int64", "Float64", "boolean", "datetime64[us, UTC]"}
-        The pandas type, whatever the rows hold and when there are none.
-    doc : str
-        What it means, with its unit.
-    read : callable
-        ``read(item, place)`` gives a row's value, None for a missing one.
-
-    Examples
-    --------
-    >>> column = Column("length", "Int64", "Characters.", lambda text, place: len(text))
-    >>> column.read("four", None)
-    4
-    """
-
-    name: str
-    dtype: str
-    doc: str
-    read: Callable[[Item, Place], object] = _untold
-
-
-def _where(name: str, doc: str) -> Column[Any]:
-    get = attrgetter(name)
-    return Column(name, "string", doc, lambda _, place: get(place))
-
-
-_RUN_ID = _where("run_id", "The run it belongs to.")
-_ROOT_ID = _where("root_id", "The outermost run around it.")
-_TASK = _where("task", "The network's task that the run did.")
-_ROBOT = _where("robot", "The robot's name.")
-
 
 RUNS: tuple[Column[RunState], ...] = (
     Column("run_id", "string", "The run.", lambda s, p: p.run_id),
@@ -92,8 +45,8 @@ RUNS: tuple[Column[RunState], ...] = (
     Column("kind", "string", "`robot` or `network`.", lambda s, p: s.scope.kind),
     Column("network", "string", "Its own name if it is a network, else the network around it.",
            lambda s, p: p.network),
-    _TASK,
-    _ROBOT,
+    TASK,
+    ROBOT,
     Column("model", "string", "The model's name as it was asked for.",
            lambda s, p: s.info.get("model")),
     Column("simulated", "boolean", "Whether any answer in it was made up.",
@@ -145,7 +98,7 @@ RUNS: tuple[Column[RunState], ...] = (
 TaskRow = tuple["TaskState", tuple[str, ...], "RunState | None"]
 
 TASKS: tuple[Column[TaskRow], ...] = (
-    _ROOT_ID,
+    ROOT_ID,
     Column("run_id", "string", "The network's run.", lambda t, p: p.run_id),
     Column("child_run_id", "string", "The run that the task started.",
            lambda t, p: t[0].child_run_id),
@@ -181,18 +134,20 @@ TASKS: tuple[Column[TaskRow], ...] = (
 
 MODEL_CALLS: tuple[Column[ModelCall], ...] = (
     Column("call_id", "string", "The model call.", lambda c, p: c.call_id),
-    _RUN_ID,
-    _ROOT_ID,
-    _TASK,
-    _ROBOT,
+    RUN_ID,
+    ROOT_ID,
+    TASK,
+    ROBOT,
     Column("round", "Int64", "Which round of the model-tool loop.", lambda c, p: c.round),
-    Column("model", "string", "The model's name.", lambda c, p: c.model),
+    Column("model", "string", "The model that answered, or that was asked last.",
+           lambda c, p: c.model),
     Column("provider", "string", "Whose model it is.", lambda c, p: c.provider),
     Column("request_key", "string", "SHA-256 that names the request by its content.",
            lambda c, p: c.request_key),
     Column("cached", "boolean", "Whether the answer came from the cache, unpaid.",
            lambda c, p: c.cached),
-    Column("attempts", "Int64", "How many attempts were made.", lambda c, p: len(c.attempts)),
+    Column("attempts", "Int64", "How many attempts were made, those of fallback models included.",
+           lambda c, p: len(c.attempts)),
     Column("status", "string", "`running`, `completed`, `failed`, `interrupted`.",
            lambda c, p: c.status),
     Column("stop_reason", "string",
@@ -200,6 +155,8 @@ MODEL_CALLS: tuple[Column[ModelCall], ...] = (
            lambda c, p: c.stop_reason),
     Column("started_at", "datetime64[us, UTC]", "When it started.",
            lambda c, p: microseconds(p.start, c.started_s)),
+    Column("waited_s", "Float64", "Seconds that it waited for its turn under rate limits.",
+           lambda c, p: c.waited_s),
     Column("first_token_s", "Float64", "Seconds until the first piece of the answer.",
            lambda c, p: c.first_token_s),
     Column("duration_s", "Float64", "Seconds from start to end, retries included.",
@@ -219,10 +176,10 @@ MODEL_CALLS: tuple[Column[ModelCall], ...] = (
 
 TOOL_CALLS: tuple[Column[ToolCall], ...] = (
     Column("tool_call_id", "string", "The tool call.", lambda c, p: c.tool_call_id),
-    _RUN_ID,
-    _ROOT_ID,
-    _TASK,
-    _ROBOT,
+    RUN_ID,
+    ROOT_ID,
+    TASK,
+    ROBOT,
     Column("call_id", "string", "The model call that asked for it.", lambda c, p: c.call_id),
     Column("round", "Int64", "Which round of the model-tool loop.", lambda c, p: c.round),
     Column("tool", "string", "The tool's name.", lambda c, p: c.tool),
@@ -237,7 +194,10 @@ TOOL_CALLS: tuple[Column[ToolCall], ...] = (
            lambda c, p: c.status),
     Column("retryable", "boolean", "Whether the tool said that another try may succeed.",
            lambda c, p: c.retryable),
-    Column("approved_by", "string", "Who approved the call; missing where nobody was asked."),
+    Column("approved_by", "string",
+           "Who approved it: `scripted`, `policy`, `input`, `widget`, `answer`; missing where no "
+           "approval was needed, or none was given.",
+           lambda c, p: c.approved_by),
     Column("started_at", "datetime64[us, UTC]", "When it started.",
            lambda c, p: microseconds(p.start, c.started_s)),
     Column("duration_s", "Float64", "Seconds from start to end.", lambda c, p: c.duration_s),
@@ -248,8 +208,8 @@ TOOL_CALLS: tuple[Column[ToolCall], ...] = (
 MESSAGES: tuple[Column[tuple[int, Message]], ...] = (
     Column("message_id", "string", "SHA-256 of role and parts: equal content, equal id.",
            lambda m, p: m[1].id),
-    _RUN_ID,
-    _ROOT_ID,
+    RUN_ID,
+    ROOT_ID,
     Column("position", "Int64",
            "Where it stands in the run's prompt, from 0; what an earlier run said comes first.",
            lambda m, p: m[0]),
@@ -259,8 +219,8 @@ MESSAGES: tuple[Column[tuple[int, Message]], ...] = (
            lambda m, p: kind(m[1])),
     Column("content", "string", "The words where it is words alone, else its parts as JSON text.",
            lambda m, p: content(m[1])),
-    _ROBOT,
-    _TASK,
+    ROBOT,
+    TASK,
 )  # fmt: skip
 
 EVENTS: tuple[Column[Event], ...] = (
@@ -277,12 +237,13 @@ EVENTS: tuple[Column[Event], ...] = (
 )  # fmt: skip
 
 ATTEMPTS: tuple[Column[Attempt], ...] = (
-    _ROOT_ID,
-    _RUN_ID,
-    _ROBOT,
+    ROOT_ID,
+    RUN_ID,
+    ROBOT,
     Column("call_id", "string", "The model call.", lambda a, p: a.call_id),
     Column("attempt", "Int64", "Which attempt of the call, from 1.", lambda a, p: a.attempt),
-    Column("started_s", "Float64", "Seconds from the root's start to the attempt's.",
+    Column("model", "string", "The model that was asked.", lambda a, p: a.model),
+    Column("started_s", "Float64", "Seconds from the call's start to the attempt's.",
            lambda a, p: a.started_s),
     Column("duration_s", "Float64", "Seconds from start to end.", lambda a, p: a.duration_s),
     Column("status", "string", "`completed` or `failed`.",
@@ -296,9 +257,9 @@ ATTEMPTS: tuple[Column[Attempt], ...] = (
 )  # fmt: skip
 
 MEMORY: tuple[Column[Any], ...] = (
-    _ROOT_ID,
+    ROOT_ID,
     Column("seq", "Int64", "Its number in the root run."),
-    _RUN_ID,
+    RUN_ID,
     Column("elapsed_s", "Float64", "Seconds since the root started."),
     Column("key", "string", "The key that was read or written."),
     Column("op", "string", "What was done to the key."),
@@ -307,7 +268,7 @@ MEMORY: tuple[Column[Any], ...] = (
 )  # fmt: skip
 
 BUS: tuple[Column[Any], ...] = (
-    _ROOT_ID,
+    ROOT_ID,
     Column("seq", "Int64", "Its number in the root run."),
     Column("elapsed_s", "Float64", "Seconds since the root started."),
     Column("message_id", "string", "The message on the bus."),
@@ -327,6 +288,9 @@ TABLES: dict[str, tuple[Column[Any], ...]] = {
     "messages": MESSAGES,
     "events": EVENTS,
     "attempts": ATTEMPTS,
+    "questions": QUESTIONS,
+    "outputs": OUTPUTS,
+    "skills": SKILLS,
     "memory": MEMORY,
     "bus": BUS,
 }
@@ -339,7 +303,7 @@ def describe(table: str) -> list[tuple[str, str, str]]:
     ----------
     table : str
         One of ``TABLES``: runs, tasks, model_calls, tool_calls, messages, events, attempts,
-        memory, bus.
+        questions, outputs, skills, memory, bus.
 
     Returns
     -------

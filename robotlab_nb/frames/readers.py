@@ -17,6 +17,7 @@ from .cells import json_text, microseconds, start_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from ..core.events import Event
     from ..core.messages import Message
     from ..core.state import ModelCall, RunState, ToolCall
 
@@ -29,6 +30,7 @@ __all__ = [
     "error_line",
     "error_message",
     "error_type",
+    "judged_value",
     "kind",
     "output",
     "result",
@@ -166,6 +168,14 @@ def result(call: ToolCall) -> str | None:
     return json_text(call.result)
 
 
+def judged_value(event: Event, _place: Place) -> str | None:
+    """A judged answer as JSON text: its value, or the text that was no value."""
+    if event.type == "output.parsed":
+        value = event.data.get("value")
+        return "null" if value is None else json_text(value)
+    return json_text(event.data.get("text"))
+
+
 def kind(message: Message) -> str:
     """What a message is made of."""
     if message.is_tool_result:
@@ -179,8 +189,11 @@ def kind(message: Message) -> str:
 
 
 def content(message: Message) -> str | None:
-    """A message's words, or its parts as JSON text where it is more than words."""
+    """A message's words, or its parts as JSON text where it is more than words.
+
+    Media are told by name, size and SHA-256.
+    """
     what = kind(message)
     if what in _WORDS:
         return message.reasoning if what == "reasoning" else message.text
-    return json_text(message.to_dict()["parts"])
+    return json_text(message.to_dict(most_media=0)["parts"])

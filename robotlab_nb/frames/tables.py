@@ -5,7 +5,7 @@ Nothing here knows of a screen or a database. pandas is imported by the first ta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..core.errors import InputError, near
 from ..core.state import RunState
@@ -47,7 +47,8 @@ class Frames:
 
     Attributes
     ----------
-    runs, tasks, model_calls, tool_calls, messages, events, attempts, memory, bus : DataFrame
+    runs, tasks, model_calls, tool_calls, messages, events, attempts : DataFrame
+    questions, outputs, skills, memory, bus : DataFrame
         The tables. ``attrs`` of each hold this package's version and the ids of the root runs.
 
     Examples
@@ -75,6 +76,9 @@ class Frames:
     messages: DataFrame
     events: DataFrame
     attempts: DataFrame
+    questions: DataFrame
+    outputs: DataFrame
+    skills: DataFrame
     memory: DataFrame
     bus: DataFrame
 
@@ -154,6 +158,10 @@ def _robots_and_networks(run: RunState) -> Sequence[RunState]:
     return (run,) if run.scope.kind in ("robot", "network") else ()
 
 
+def _noted(run: RunState, *types: str) -> list[Event]:
+    return [event for event in list(run.notes) if event.type in types]
+
+
 #: table -> a run's records in it. Tables that nothing records yet have no entry.
 _RECORDS: dict[str, Callable[[RunState], Iterable[Any]]] = {
     "runs": _robots_and_networks,
@@ -166,6 +174,13 @@ _RECORDS: dict[str, Callable[[RunState], Iterable[Any]]] = {
     "messages": lambda run: list(enumerate(run.messages)),
     "attempts": lambda run: [
         attempt for call in list(run.model_calls.values()) for attempt in call.attempts
+    ],
+    "questions": lambda run: list(run.asked.values()),
+    "outputs": lambda run: _noted(run, "output.parsed", "output.rejected"),
+    "skills": lambda run: [
+        (event, match)
+        for event in _noted(run, "prompt.skills_matched")
+        for match in cast("Any", event.data.get("matches")) or ()
     ],
 }
 

@@ -1,7 +1,7 @@
-"""One model call as the loop sees it: attempts, waits, deadlines, usage, cost, and their events.
+"""One model call as the loop sees it: attempts, waits, fallbacks, deadlines, the cache.
 
-This is the only place that asks a model again. Fallback chains, rate limits, budgets and caching
-belong here too, between :meth:`Call.complete` and :meth:`Call._attempt`.
+This is the only place that asks a model again. One attempt is in ``attempts``, what it needs
+before in ``admission``, what is told of it in ``call_events``.
 """
 
 from __future__ import annotations
@@ -10,46 +10,65 @@ import random
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import ModelError, RobotLabError, describe_error
+from ..core.errors import ModelError
 from ..core.keys import request_key
-from ..core.usage import Usage
+from ..core.usage import NOTHING
+from ..runtime.reservations import ends_at
+from . import accounts
+from . import call_events as events
+from .admission import admit
 from .assembly import Assembler
-from .costs import cost_of
-from .tokens import estimate_tokens
+from .attempts import attempt, pass_on, timed_out
+from .cache import answers, keepable
+from .protocol import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import Mapping, Sequence
 
     from ..core.messages import Message, Part
     from ..runtime.run import Run
-    from .protocol import Chunk, Model, Request
+    from .admission import Ticket
+    from .cache import Kept
+    from .protocol import Model, Request
 
 __all__ = ["Call"]
 
 #: stands in before the first attempt; nothing is added to it
-NOTHING = Assembler()
+_EMPTY = Assembler()
+#: what another model would say no better: the request itself is wrong, or unwanted
+_NO_FALLBACK = frozenset({"bad_request", "content_filter"})
+#: where there is no deadline, a provider that asks to wait longer is not waited for
+_LONGEST_WAIT_S = 86_400.0
 
 
 class Call:
-    """A call to a model: up to ``attempts`` requests within ``model_timeout`` seconds.
+    """A call to a model, and to its fallbacks: ``attempts`` requests each, in one deadline.
+
+    ``model_timeout`` counts for the whole call. As long as there are fallbacks, a model has an
+    equal share of what is left of it; the last one has all that is left.
 
     Parameters
     ----------
     run : Run
-        Events are emitted through it.
+        Events are emitted through it, and its budgets are charged.
     model : Model
     request : Request
     settings : mapping
-        ``attempts, model_timeout, retry_interval, retry_backoff, retry_jitter, on_content``.
+        ``attempts, model_timeout, retry_interval, retry_backoff, retry_jitter, on_content,
+        requests_per_minute, tokens_per_minute, allow_unpriced, cache``.
     tools_key : str
         Digest of the tool schemas in the request.
     round_ : int
         Which round of the model-tool loop this is, from 1.
+    fallbacks : sequence of Model
+        Asked in turn when the model fails for good with what another may do better: anything but
+        a request that is wrong or that a filter stopped.
     """
 
     __slots__ = (
-        "_began", "_on_content", "assembler", "attempt", "billed", "first", "id", "model",
-        "request", "round", "run", "settings", "tools_key",
+        "assembler", "attempt", "attempt_began", "began", "ends", "fallbacks", "first", "id",
+        "key", "message_ids", "model", "request", "round", "run", "seconds", "settings",
+        "tools_key", "tried", "until", "usage", "wasted",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +80,7 @@ class Call:
         *,
         tools_key: str = "",
         round_: int = 1,
+        fallbacks: Sequence[Model] = (),
     ) -> None:
         self.run = run
         self.model = model
@@ -68,14 +88,25 @@ class Call:
         self.settings = settings
         self.tools_key = tools_key
         self.round = round_
+        self.fallbacks = fallbacks
         self.id = f"{run.id}.{round_}"
+        self.message_ids = [m.id for m in request.messages]
+        self.key = self._key()
+        #: of all models together
         self.attempt = 0
-        self._began = 0.0
-        self.assembler: Assembler = NOTHING
+        self.assembler: Assembler = _EMPTY
         #: seconds from the call's start to the first piece of an answer
         self.first: float | None = None
-        self.billed = False
-        self._on_content = settings["on_content"]
+        #: what the answer took; what attempts that failed were billed, estimated
+        self.usage = self.wasted = NOTHING
+        #: models that failed for good, and how
+        self.tried: tuple[str, ...] = ()
+        #: instants of the monotonic clock: of the call's start, of its attempt's
+        self.began = self.attempt_began = 0.0
+        #: seconds that the current model has, and when they are over; when a budget's time is
+        self.seconds = 0.0
+        self.until: float | None = None
+        self.ends: float | None = None
 
     async def complete(self) -> Message:
         """Ask until there is an answer, the attempts are used up, or the time is.
@@ -89,133 +120,174 @@ class Call:
         ------
         ModelError
             The last attempt's.
+        BudgetExceeded
+            When a budget has not enough left.
         """
-        started = monotonic()
-        self._emit_started()
+        self.began = monotonic()
+        events.call_started(self)
         try:
-            while True:
-                error = await self._attempt(started)
-                if error is None:
-                    break
-                wait = self._wait_before_next(error, started)
-                self._emit_failed_attempt(error, wait, started)
-                if wait is None:
-                    raise error
-                await self._sleep(wait)
+            if self.run.budgets:
+                self.ends = ends_at(self.run.budgets)
+            self._allow(len(self.fallbacks))
+            found = await (self._ask_once() if self._cached() else self._ask())
+            if isinstance(found, ModelError):
+                found = await self._ask_others(found)
         except BaseException as error:
-            self._emit_failed(error, started)
+            events.call_failed(self, error)
             raise
-        return self._emit_completed(started)
+        return found
 
     def partial(self) -> list[Part]:
         """What an unfinished answer had: its text, marked as cut, and no half tool calls."""
         return self.assembler.partial()
 
-    # -- attempts --------------------------------------------------------------------------
+    # -- whom to ask -----------------------------------------------------------------------
 
-    async def _attempt(self, started: float) -> ModelError | None:
-        """Make one request. Returns what it failed with, or None."""
-        import asyncio
+    async def _ask_others(self, error: ModelError) -> Message:
+        """Ask the fallbacks in turn, if they may do better."""
+        found: Message | ModelError = error
+        for n, model in enumerate(self.fallbacks, 1):
+            if not isinstance(found, ModelError) or found.kind in _NO_FALLBACK:
+                break
+            self._fall_back(model, found)
+            self._allow(len(self.fallbacks) - n)
+            found = await (self._ask_once() if self._cached() else self._ask())
+        if isinstance(found, ModelError):
+            raise self._named(found)
+        return found
 
-        self.attempt += 1
-        self.assembler = Assembler()
-        self.first = None
-        timeout = self.settings["model_timeout"]
-        left = None if timeout is None else max(0.0, timeout - (monotonic() - started))
-        self.request.timeout = left
-        began = self._began = monotonic()
-        try:
-            async with asyncio.timeout(left) as limit:
-                await self._read(self.model.stream(self.request), started)
-        except TimeoutError as error:
-            if limit.expired():
-                return self._name(self._timed_out(timeout))
-            return self._own(error)
-        except ModelError as error:
-            if error.kind == "timeout" and left is not None and monotonic() - began >= left:
-                return self._name(self._timed_out(timeout))
-            return self._name(error)
-        except RobotLabError:
-            raise
-        except Exception as error:
-            return self._own(error)
-        if self.assembler.empty:
-            return ModelError(
-                f"{self.model.name} answered with nothing at all", retryable=True, kind="protocol"
-            )
-        self.run.emit(
-            "attempt.completed",
-            {
-                "call_id": self.id,
-                "attempt": self.attempt,
-                "started_s": began - started,
-                "duration_s": monotonic() - began,
-            },
-        )
-        return None
+    def _fall_back(self, model: Model, error: ModelError) -> None:
+        events.fallback(self, model, error)
+        self.run.root.void(self.id, self.attempt)
+        self.tried = (*self.tried, f"{self.model.name} ({error.kind})")
+        self.model = model
+        self.key = self._key()
 
-    def _name(self, error: ModelError) -> ModelError:
-        self.billed = self.billed or error.billed or self.first is not None
+    def _named(self, error: ModelError) -> ModelError:
+        """The last error, with the models that failed before."""
+        if self.tried:
+            error.message += f" (failed before it: {', '.join(self.tried)})"
         return error
 
-    def _own(self, error: Exception) -> ModelError:
-        """A mistake of the model's own code, as a ModelError."""
-        failed = ModelError(
-            f"{self.model.name} failed: {type(error).__name__}: {error}", kind="model"
-        )
-        failed.__cause__ = error
-        return failed
-
-    def _timed_out(self, timeout: float) -> ModelError:
-        return ModelError(
-            f"{self.model.name} gave no complete answer within {timeout:g} s",
-            hint="Raise model_timeout, or ask for a shorter answer.",
-            kind="timeout",
-            billed=self.first is not None,
+    def _key(self) -> str:
+        request, model = self.request, self.model
+        return request_key(
+            self.message_ids, self.tools_key, request.params, model.name, model.endpoint
         )
 
-    async def _read(self, chunks: AsyncIterator[Chunk], started: float) -> None:
-        add = self.assembler.add
-        run = self.run
-        streaming = self.request.streaming
+    def _allow(self, others: int) -> None:
+        """Say how long the current model has, if so many others are to have their share."""
+        timeout = self.settings["model_timeout"]
+        if timeout is not None:
+            self.seconds, self.until = timeout, self.began + timeout
+            if self.fallbacks:
+                now = monotonic()
+                self.seconds = max(0.0, self.until - now) / (others + 1)
+                self.until = now + self.seconds
+        if self.ends is not None and (self.until is None or self.ends < self.until):
+            self.seconds, self.until = max(0.0, self.ends - monotonic()), self.ends
+
+    def _cached(self) -> bool:
+        # Scripts of simulated models share a name, and with it their keys.
+        return self.settings["cache"] and not self.model.simulated
+
+    async def _ask_once(self) -> Message | ModelError:
+        """Ask unless an equal request was answered before, or is being answered now."""
         try:
-            async for chunk in chunks:
-                if self.first is None:
-                    self.first = monotonic() - started
-                add(chunk)
-                if streaming and chunk.text:
-                    self._pass_on(run, chunk)
-        except BaseException:
-            close = getattr(chunks, "aclose", None)
-            if close is not None:
-                await close()
-            raise
+            kept = await answers.get_or_ask(self.key, self.until)
+        except TimeoutError:
+            return timed_out(self)
+        if kept is not None:
+            return self._use(kept)
+        try:
+            found = await self._ask()
+            if not isinstance(found, ModelError):
+                kept = keepable(found, self.assembler, self.usage)
+                if kept is not None and answers.put(self.key, kept):
+                    events.stored(self)
+            return found
+        finally:
+            answers.asked(self.key)
 
-    def _pass_on(self, run: Run[Any], chunk: Chunk) -> None:
-        kind = chunk.kind
-        if kind == "text":
-            if self._on_content is not None:
-                self._on_content(chunk.text)
-        elif kind == "tool_call":
-            kind = f"arguments:{chunk.index or 0}"
-        elif kind not in ("reasoning", "refusal"):
-            return
-        run.root.delta(run, self.id, self.attempt, kind, chunk.text)
+    def _use(self, kept: Kept) -> Message:
+        """Take an answer from the cache, as if it came now."""
+        message = kept.copied(_Numbered(self.run))
+        if self.request.streaming:
+            for kind, text in (("reasoning", message.reasoning), ("text", message.text)):
+                if text:
+                    pass_on(self, Chunk(kind, text))
+        events.found(self, kept, message)
+        return message
 
-    def _wait_before_next(self, error: ModelError, started: float) -> float | None:
+    # -- attempts --------------------------------------------------------------------------
+
+    async def _ask(self) -> Message | ModelError:
+        """Make up to ``attempts`` requests of the current model."""
+        tries = 0
+        while True:
+            ticket: Ticket | None = None
+            if self._guarded():
+                try:
+                    ticket = await admit(self)
+                except ModelError as error:
+                    return error
+            try:
+                failed = await attempt(self)
+            except BaseException:
+                self._settle_failed(ticket, None)
+                raise
+            if failed is None:
+                message = self.assembler.message(_Numbered(self.run))
+                self.usage = usage = events.usage_of(self, message)
+                if ticket is not None:
+                    ticket.settle(usage)
+                events.call_completed(self, message, usage)
+                return message
+            self._settle_failed(ticket, failed)
+            tries += 1
+            wait = self._wait_before_next(failed, tries)
+            events.attempt_failed(self, failed, wait)
+            if wait is None:
+                return failed
+            await self._sleep(wait)
+
+    def _guarded(self) -> bool:
+        """Whether anything is to be asked for before a request."""
+        settings = self.settings
+        return bool(
+            self.run.budgets
+            or accounts.known
+            or settings["requests_per_minute"] is not None
+            or settings["tokens_per_minute"] is not None
+        )
+
+    def _settle_failed(self, ticket: Ticket | None, error: ModelError | None) -> None:
+        """Charge an attempt that failed with what it has probably cost: from its first byte on."""
+        usage = None
+        if self.first is not None or (error is not None and error.billed):
+            usage = events.estimated(self)
+            self.wasted = self.wasted + usage
+        if ticket is not None:
+            status = error.status if error is not None else None
+            ticket.settle(usage, refused=usage is None and status is not None)
+        if error is not None and error.kind == "rate_limit" and error.retry_after is not None:
+            accounts.pause(self.model, error.retry_after)
+
+    def _wait_before_next(self, error: ModelError, tries: int) -> float | None:
         """Seconds to wait before asking again; None when that makes no sense."""
         s = self.settings
-        if not error.retryable or self.attempt >= s["attempts"]:
+        if not error.retryable or tries >= s["attempts"]:
             return None
-        wait: float = s["retry_interval"] * s["retry_backoff"] ** (self.attempt - 1)
+        wait: float = s["retry_interval"] * s["retry_backoff"] ** (tries - 1)
         wait *= 1 + s["retry_jitter"] * random.random()
         if error.retry_after is not None:
             wait = max(0.0, error.retry_after)
-        timeout = s["model_timeout"]
-        if timeout is not None and wait > timeout - (monotonic() - started):
+        left = _LONGEST_WAIT_S if self.until is None else self.until - monotonic()
+        if wait > left:
             asked = "" if error.retry_after is None else f"; it asks to wait {wait:g} s"
+            seconds = _LONGEST_WAIT_S if self.until is None else self.seconds
             error.hint = (
-                f"Another attempt would come after the deadline of {timeout:g} s"
+                f"Another attempt would come after the deadline of {seconds:.4g} s"
                 f"{asked}. Raise model_timeout, or run again later."
             )
             return None
@@ -226,111 +298,6 @@ class Call:
 
         self.run.root.void(self.id, self.attempt)
         await asyncio.sleep(wait)
-
-    # -- events ----------------------------------------------------------------------------
-
-    def _emit_started(self) -> None:
-        request, model = self.request, self.model
-        ids = [m.id for m in request.messages]
-        self.run.emit(
-            "model_call.started",
-            {
-                "call_id": self.id,
-                "round": self.round,
-                "model": model.name,
-                "provider": model.provider,
-                "endpoint": model.endpoint,
-                "simulated": model.simulated,
-                "request_key": request_key(
-                    ids, self.tools_key, request.params, model.name, model.endpoint
-                ),
-                "message_ids": ids,
-                "tools": [t.name for t in request.tools],
-                "params": request.params,
-                "streaming": request.streaming,
-            },
-        )
-
-    def _emit_failed_attempt(self, error: ModelError, wait: float | None, started: float) -> None:
-        self.run.emit(
-            "attempt.failed",
-            {
-                "call_id": self.id,
-                "attempt": self.attempt,
-                "started_s": self._began - started,
-                "duration_s": monotonic() - self._began,
-                "error": describe_error(error),
-                "retry_in_s": wait,
-                "billed": error.billed or self.first is not None,
-            },
-        )
-
-    def _emit_failed(self, error: BaseException, started: float) -> None:
-        described = (
-            describe_error(error)
-            if isinstance(error, Exception)
-            else {"type": "RunInterrupted", "message": "the run was stopped"}
-        )
-        data: dict[str, Any] = {
-            "call_id": self.id,
-            "error": described,
-            "attempts": self.attempt,
-            "duration_s": monotonic() - started,
-            "text": "".join(getattr(p, "text", "") for p in self.partial() if p.kind == "text"),
-        }
-        if self.billed or self.first is not None:
-            free = self.model.simulated
-            cost = 0.0 if free else None
-            data["usage"] = {"calls": 1, "cost_usd": cost, "cost_complete": free}
-        self.run.emit("model_call.failed", data)
-        self.run.root.void(self.id, self.attempt)
-
-    def _emit_completed(self, started: float) -> Message:
-        found = self.assembler
-        numbered = _Numbered(self.run)
-        message = found.message(numbered)
-        self.run.emit(
-            "model_call.completed",
-            {
-                "call_id": self.id,
-                "text": message.text,
-                "stop_reason": found.stop_reason or None,
-                "finish_reason": found.finish_reason,
-                "usage": self._usage(message).to_dict(),
-                "attempts": self.attempt,
-                "duration_s": monotonic() - started,
-                "first_token_s": self.first,
-                "response_id": found.response_id,
-                "response_model": found.response_model,
-            },
-        )
-        self.run.root.void(self.id, self.attempt)
-        return message
-
-    def _usage(self, message: Message) -> Usage:
-        told = self.assembler.usage or {}
-        estimated = False
-        tokens_in, tokens_out = told.get("input_tokens"), told.get("output_tokens")
-        if tokens_in is None or tokens_out is None:
-            estimated = True
-            if tokens_in is None:
-                tokens_in = sum(estimate_tokens(m.text) for m in self.request.messages)
-            if tokens_out is None:
-                written = [message.text, message.reasoning]
-                written += [c.name + c.arguments for c in message.tool_calls]
-                tokens_out = sum(estimate_tokens(t) for t in written)
-        counted = {**told, "input_tokens": tokens_in, "output_tokens": tokens_out}
-        cost = cost_of(self.model, counted, self.assembler.response_model)
-        return Usage(
-            tokens_in,
-            tokens_out,
-            told.get("reasoning_tokens"),
-            told.get("cached_tokens"),
-            estimated,
-            cost,
-            cost is not None and not self.billed,
-            1,
-        )
 
 
 class _Numbered:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ..core.errors import ConfigurationError, ModelError
-from .key_refs import KeyRef, missing_key
+from .key_refs import KeyRef, missing_key, remember
 from .openai_body import BodyReader
 from .openai_errors import error_from, excerpt
 from .openai_request import encode
+from .output_request import answer_marks, hinted
 from .protocol import Model
 
 if TYPE_CHECKING:
@@ -29,8 +30,14 @@ __all__ = ["DirectModel"]
 
 #: Bytes of an error's body that are read.
 _ERROR_BODY = 65_536
+#: Bytes of an answer that is read whole.
+_MOST_BODY = 2**27
 #: Seconds to wait for a connection, of the seconds that a request has.
 _CONNECT = 30.0
+#: hosts whose models keep to a schema and yet call tools
+_BOTH = ("api.openai.com", ".openai.azure.com")
+#: ends of the names of headers that let somebody in
+_PRIVATE = ("authorization", "key", "token", "secret", "cookie")
 #: Above this many bytes aiohttp wants a body as a file.
 _BIG = 2**20
 
@@ -64,6 +71,8 @@ class DirectModel(Model):
     'http://127.0.0.1:11434/v1'
     """
 
+    output_modes = frozenset({"schema", "tool", "text"})
+
     def __init__(
         self,
         model: str,
@@ -78,6 +87,7 @@ class DirectModel(Model):
         self.provider = provider
         self.name = f"{provider}/{model}"
         self.endpoint, self._url, self._host = _addresses(api_base, self.name)
+        self.schema_beside_tools = self._host.endswith(_BOTH)
         self.key_name = key_name
         self._key: Callable[[], str | None] | None
         if isinstance(api_key, str):
@@ -85,6 +95,9 @@ class DirectModel(Model):
         else:
             self._key = KeyRef(key_name) if api_key is None and key_name else api_key
         self._headers = dict(headers or {})
+        for header, value in self._headers.items():
+            if header.lower().endswith(_PRIVATE):
+                remember(value.rpartition(" ")[2], header)
 
     def check(self) -> None:
         """Raise ConfigurationError when a key is needed and missing, or cannot be sent."""
@@ -121,21 +134,22 @@ class DirectModel(Model):
         pool = await pool_for(self)
         response: ClientResponse | None = None
         failure: ModelError | None = None
+        mark = answer_marks(request)
         try:
             response = await self._post(pool, request, key)
             if 200 <= response.status < 300:
                 async for block in response.content.iter_any():
                     for chunk in body.feed(block):
-                        yield chunk
+                        yield chunk if mark is None else mark(chunk)
                     if body.ended:
                         break
                 for chunk in body.finish():
-                    yield chunk
+                    yield chunk if mark is None else mark(chunk)
                 failure = body.failure
             else:
-                failure = await self._refusal(response, secrets)
+                failure = hinted(await self._refusal(response, secrets), request)
         except (ClientError, OSError) as error:  # TimeoutError is an OSError
-            failure = self._translated(error, request, body.started, secrets)
+            failure = self._translated(error, request.timeout, body.started, secrets)
         finally:
             if response is not None:
                 if body.done and not response.content.is_eof():
@@ -146,6 +160,63 @@ class DirectModel(Model):
         if failure is not None:
             raise failure
 
+    async def post(self, path: str, body: Mapping[str, Any], *, timeout: float | None) -> bytes:
+        """Ask the same server for something else than an answer, once.
+
+        Parameters
+        ----------
+        path : str
+            What to append to the base URL, ``/embeddings`` say.
+        body : mapping
+            Sent as JSON.
+        timeout : float or None
+            Seconds for the whole of it.
+
+        Returns
+        -------
+        bytes
+            The body of a successful answer.
+
+        Raises
+        ------
+        ModelError
+            As :meth:`stream` raises it.
+        ConfigurationError
+            When there is no key.
+        """
+        from aiohttp import ClientError
+
+        from .sessions import pool_for
+
+        key = self._secret()
+        secrets = [value for value in (key, *self._headers.values()) if value and len(value) > 7]
+        base, mark, query = str(self.endpoint).partition("?")
+        url = f"{base.rstrip('/')}{path}{mark}{query}"
+        pool = await pool_for(self)
+        started = False
+        try:
+            response = await self._send(pool, url, body, timeout, key)
+            async with response:
+                if not 200 <= response.status < 300:
+                    failure = await self._refusal(response, secrets)
+                else:
+                    started = True
+                    found = bytearray()
+                    async for block in response.content.iter_any():
+                        found += block
+                        if len(found) > _MOST_BODY:
+                            break
+                    else:
+                        return bytes(found)
+                    failure = ModelError(
+                        f"{self.name} sent more than {_MOST_BODY:,} bytes", billed=True,
+                        kind="protocol",
+                    )  # fmt: skip
+        except (ClientError, OSError) as error:
+            failure = self._translated(error, timeout, started, secrets)
+        # Raised here and not above: aiohttp's errors hold the request, and with it the key.
+        raise failure
+
     async def aclose(self) -> None:
         """Let go of connections. The model can be used again."""
         from .sessions import release
@@ -155,20 +226,26 @@ class DirectModel(Model):
     # -- the request -------------------------------------------------------------------------
 
     async def _post(self, pool: Pool, request: Request, key: str | None) -> ClientResponse:
+        body = encode(request, self.model, origin=self._host)
+        return await self._send(pool, self._url, body, request.timeout, key)
+
+    async def _send(
+        self, pool: Pool, url: str, body: Mapping[str, Any], timeout: float | None, key: str | None
+    ) -> ClientResponse:
         from io import BytesIO
 
         from aiohttp import ClientTimeout
 
-        data = json.dumps(encode(request, self.model, origin=self._host)).encode("ascii")
+        data = json.dumps(body).encode("ascii")
         headers = {"Content-Type": "application/json", **self._headers}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         extra = self._proxied(pool, headers)
         # To aiohttp no seconds mean no deadline.
-        total = None if request.timeout is None else max(request.timeout, 0.001)
+        total = None if timeout is None else max(timeout, 0.001)
         connect = _CONNECT if total is None else min(_CONNECT, total)
         return await pool.session.post(
-            self._url,
+            url,
             data=data if len(data) < _BIG else BytesIO(data),
             headers=headers,
             # Whole seconds would do for aiohttp; we promise what we were told.
@@ -188,6 +265,7 @@ class DirectModel(Model):
             from base64 import b64encode
             from urllib.parse import unquote
 
+            remember(unquote(user.partition(":")[2]), "proxy password")
             login = "Basic " + b64encode(unquote(user).encode()).decode()
             if self._url.startswith("https:"):
                 extra["proxy_headers"] = {"Proxy-Authorization": login}
@@ -200,6 +278,7 @@ class DirectModel(Model):
         key = ((self._key() if self._key is not None else None) or "").strip()
         if not key and self.key_name:
             raise missing_key(self.name, self.key_name)
+        remember(key, self.key_name or "api_key")
         if not (key.isascii() and key.isprintable()):
             raise ConfigurationError(
                 f"the API key of {self.name} holds characters that no key has",
@@ -228,7 +307,7 @@ class DirectModel(Model):
         )
 
     def _translated(
-        self, error: BaseException, request: Request, started: bool, secrets: list[str]
+        self, error: BaseException, timeout: float | None, started: bool, secrets: list[str]
     ) -> ModelError:
         import aiohttp
 
@@ -238,7 +317,7 @@ class DirectModel(Model):
             if isinstance(error, aiohttp.ConnectionTimeoutError):
                 said = f"did not accept a connection at {self.endpoint} in time"
             else:
-                said = f"gave no complete answer within {request.timeout or _CONNECT:g} s"
+                said = f"gave no complete answer within {timeout or _CONNECT:g} s"
         elif started or isinstance(error, aiohttp.ClientPayloadError):
             kind, said = "cut", "broke off before its answer was complete"
         else:

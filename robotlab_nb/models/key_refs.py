@@ -1,7 +1,8 @@
 """Where API keys are, without holding more of them than needed.
 
 A key is a reference: to an environment variable that is read when a call is made, or to a value
-that was given and is shown nowhere. Knows providers by name only, and sends nothing.
+that was given and is shown nowhere. Every key that is found is registered as a secret. Knows
+providers by name only, and sends nothing.
 """
 
 from __future__ import annotations
@@ -10,13 +11,30 @@ import os
 import re
 from typing import Any
 
-from ..core.errors import ConfigurationError
+from ..core import secrets
+from ..core.errors import ConfigurationError, RactorBoundaryError
 
-__all__ = ["KEYLESS", "PROVIDERS", "KeyRef", "default_key", "missing_key"]
+__all__ = [
+    "KEYLESS",
+    "PROVIDERS",
+    "KeyRef",
+    "default_key",
+    "missing_key",
+    "remember",
+    "remember_all",
+]
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 #: what people write where a server wants some key and looks at none
 _PLACEHOLDERS = frozenset({"EMPTY", "NONE", "X"})
+#: the same, long enough to be taken for a key: masking these would only blot out words
+_NO_KEYS = frozenset(
+    {
+        "anything", "dummy-key", "dummykey", "fake-key", "lm-studio", "lmstudio", "no-key-needed",
+        "no-key-required", "no_key_needed", "not-needed", "not-required", "not_needed", "notneeded",
+        "placeholder", "required", "sk-no-key-required", "simulated", "undefined", "your-api-key",
+    }
+)  # fmt: skip
 
 #: providers with key variables of another name than PROVIDER_API_KEY; any one of them will do
 _VARIABLES: dict[str, tuple[str, ...]] = {
@@ -52,6 +70,15 @@ KEYLESS = frozenset(
         "xinference",
     }
 )  # fmt: skip
+#: what a provider is let in by where no key is needed, or beside its key
+_MORE: dict[str, tuple[str, ...]] = {
+    "bedrock": ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"),
+    "databricks": ("DATABRICKS_TOKEN", "DATABRICKS_CLIENT_SECRET"),
+    "oci": ("OCI_KEY",),
+    "snowflake": ("SNOWFLAKE_JWT",),
+    "watsonx": ("WATSONX_ZENAPIKEY",),
+}
+_SAME_AS = {"bedrock_mantle": "bedrock", "sagemaker": "bedrock", "sagemaker_chat": "bedrock"}
 #: providers whose key is in PROVIDER_API_KEY
 _PLAIN = frozenset(
     {
@@ -93,6 +120,8 @@ class KeyRef:
     def __init__(self, *names: str, value: str | None = None) -> None:
         self.names = names
         self._value = value
+        if value is not None:
+            remember(value, "api_key")
 
     @classmethod
     def of(cls, api_key: Any) -> KeyRef | None:
@@ -139,6 +168,7 @@ class KeyRef:
         for name in self.names:
             value = os.environ.get(name, "").strip()
             if value:
+                remember(value, name)
                 return value
         return None
 
@@ -149,11 +179,40 @@ class KeyRef:
 
     def __reduce__(self) -> Any:
         if self._value is not None:
-            raise ConfigurationError(
+            raise RactorBoundaryError(
                 "an API key that was passed as a value is not written anywhere",
                 hint="Pass the name of an environment variable as api_key=.",
             )
         return KeyRef, self.names
+
+
+def remember(key: str, name: str) -> None:
+    """Register a key as a secret, so that it is masked wherever text is shown or kept.
+
+    Parameters
+    ----------
+    key : str
+        What people write where no key is needed is let be.
+    name : str
+        Its environment variable, or the field in which it was given.
+    """
+    if key.lower() not in _NO_KEYS:
+        secrets.register(key, name)
+
+
+def remember_all(provider: str) -> None:
+    """Register everything in the environment that lets us in at a provider.
+
+    Parameters
+    ----------
+    provider : str
+    """
+    own = _SAME_AS.get(provider, provider)
+    usual = re.sub(r"\W", "_", own).upper() + "_API_KEY"
+    for name in (*_VARIABLES.get(own, ()), *_MORE.get(own, ()), usual):
+        value = os.environ.get(name, "").strip()
+        if value:
+            remember(value, name)
 
 
 def default_key(provider: str) -> KeyRef | None:

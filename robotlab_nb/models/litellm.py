@@ -10,13 +10,14 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError, ModelError, RobotLabError
-from .key_refs import PROVIDERS, KeyRef, default_key, missing_key
+from .key_refs import PROVIDERS, KeyRef, default_key, missing_key, remember, remember_all
 from .openai_answer import StreamReader, read_json
 from .openai_request import encode
+from .output_request import answer_marks, hinted
 from .protocol import Model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 
     from .protocol import Chunk, Request
 
@@ -24,6 +25,7 @@ __all__ = ["LiteLLMModel"]
 
 #: what an OpenAI-like server behind api_base gets as a key where none was given
 _NO_KEY = "none"
+_MODES = frozenset({"schema", "tool", "text"})
 
 
 class LiteLLMModel(Model):
@@ -65,6 +67,19 @@ class LiteLLMModel(Model):
         self._key = api_key if callable(api_key) else KeyRef.of(api_key)
         self.key_name = key_name or (self._key.name if isinstance(self._key, KeyRef) else None)
 
+    @property
+    def output_modes(self) -> frozenset[str]:  # type: ignore[override]
+        """How it can be told what its answer must be, as far as litellm's lists know."""
+        from .abilities import keeps_to_schemas
+
+        known = self.endpoint is not None or keeps_to_schemas(self.name)
+        return _MODES if known else _MODES - {"schema"}
+
+    @property
+    def schema_beside_tools(self) -> bool:  # type: ignore[override]
+        """Whether it can keep to a schema and yet call tools."""
+        return self.provider in ("openai", "azure") and self.endpoint is None
+
     def warm(self) -> None:
         """Start importing litellm in the background, so that the first call need not wait."""
         from .litellm_import import warm
@@ -104,40 +119,91 @@ class LiteLLMModel(Model):
 
         self.check()
         secrets = self._secrets()
+        mark = answer_marks(request)
         attempt = _Attempt(self, request, asyncio.get_running_loop().time(), secrets)
+        failed: ModelError | None = None
         try:
             async with aclosing(attempt.chunks()) as chunks:
                 async for chunk in chunks:
                     attempt.started = True
-                    yield chunk
+                    yield chunk if mark is None else mark(chunk)
         except RobotLabError:
             raise
         except Exception as error:
             from .litellm_errors import translated
 
-            raise translated(
+            failure = translated(
                 error,
                 self.name,
                 started=attempt.started,
                 timeout=request.timeout,
                 secrets=secrets,
                 key_name=self._key_variable(),
-            ) from None
+            )
+            failed = hinted(failure, request)
         finally:
             await attempt.close()
+        # Raised here and not above: litellm's errors hold the request, and with it the key.
+        if failed is not None:
+            raise failed
+
+    async def embed(self, texts: Sequence[str], *, timeout: float | None) -> dict[str, Any]:
+        """Ask for the vectors of texts, once.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        timeout : float or None
+            Seconds, the import of litellm included.
+
+        Returns
+        -------
+        dict
+            The answer, of the shape of OpenAI's.
+
+        Raises
+        ------
+        ModelError, ConfigurationError
+            As :meth:`stream` raises them.
+        """
+        import asyncio
+
+        from .litellm_errors import translated
+        from .litellm_import import litellm
+
+        self.check()
+        try:
+            async with asyncio.timeout(timeout):
+                module = await litellm()
+                asked = {"model": self.name, "input": list(texts)}
+                return _plain(await module.aembedding(**asked, **self._how(timeout)))
+        except RobotLabError:
+            raise
+        except Exception as error:
+            secrets, key_name = self._secrets(), self._key_variable()
+            failed = translated(
+                error, self.name, timeout=timeout, secrets=secrets, key_name=key_name
+            )
+        raise failed  # not above: litellm's errors hold the request
 
     def _arguments(self, request: Request) -> dict[str, Any]:
         """What ``litellm.acompletion`` is called with."""
+        asked = encode(request, self.name, origin=self.provider, forced=self._may_force(request))
+        return {**asked, **self._how(request.timeout)}
+
+    def _how(self, timeout: float | None) -> dict[str, Any]:
+        """Where litellm is to ask, with which key, how long, and that only once."""
         key = self._key() if self._key is not None else None
         if key is None and self.endpoint is not None:
             key = _NO_KEY
-        more = {"api_base": self.endpoint, "api_key": key, "timeout": request.timeout}
-        return {
-            **encode(request, self.name, origin=self.provider),
-            **{name: value for name, value in more.items() if value is not None},
-            "num_retries": 0,
-            "max_retries": 0,
-        }
+        more = {"api_base": self.endpoint, "api_key": key, "timeout": timeout}
+        told = {name: value for name, value in more.items() if value is not None}
+        return {**told, "num_retries": 0, "max_retries": 0}
+
+    def _may_force(self, request: Request) -> bool:
+        """Whether the model may be made to call a tool: some refuse that while they think."""
+        thinks = any(name in request.params for name in ("reasoning_effort", "thinking"))
+        return not thinks or self.provider in ("openai", "azure")
 
     def _key_variable(self) -> str | None:
         if self.key_name is None and self._key is None and self.endpoint is None:
@@ -147,7 +213,11 @@ class LiteLLMModel(Model):
 
     def _secrets(self) -> tuple[str, ...]:
         usual = default_key(self.provider)
-        found = (self._key() if self._key is not None else None, usual and usual.get())
+        remember_all(self.provider)
+        own = self._key() if self._key is not None else None
+        if own:
+            remember(own, self.key_name or "api_key")
+        found = (own, usual and usual.get())
         return tuple([value for value in found if value and len(value) > 7])
 
 

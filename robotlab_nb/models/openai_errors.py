@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ModelError
+from ..core.secrets import redact
 from .retry_after import retry_after_from
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def excerpt(text: str, secrets: Iterable[str] = (), limit: int = EXCERPT) -> str
     >>> excerpt("Authorization: Bearer abcdefgh")
     'Authorization: [redacted]'
     """
-    text = text[: 20 * limit]
+    text = redact(text)[: 20 * limit]  # first: a cut may go through a secret
     for secret in secrets:
         if secret:
             text = text.replace(secret, "[redacted]")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
+from .media_parts import wire_part
+from .output_request import say_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +25,9 @@ __all__ = ["NOTES", "encode"]
 NOTES = frozenset({"origin", "field", "type"})
 
 
-def encode(request: Request, model: str, *, origin: str | None = None) -> dict[str, Any]:
+def encode(
+    request: Request, model: str, *, origin: str | None = None, forced: bool = True
+) -> dict[str, Any]:
     """Write a request as the JSON body of ``POST /chat/completions``.
 
     Parameters
@@ -35,6 +39,8 @@ def encode(request: Request, model: str, *, origin: str | None = None) -> dict[s
     origin : str, optional
         Who will read it (a host name). Extras that another one gave us (signatures, reasoning)
         are left out: they mean nothing there, and strict servers refuse them.
+    forced : bool, optional
+        Whether the model may be made to call the tool that gives its answer.
 
     Returns
     -------
@@ -70,6 +76,8 @@ def encode(request: Request, model: str, *, origin: str | None = None) -> dict[s
             body[name] = value
     if tools:
         body["tools"] = tools
+    if request.output is not None:
+        say_output(body, request.output, forced=forced)
     if request.streaming:
         body["stream"] = True
         if "stream_options" not in request.params:
@@ -86,7 +94,7 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 
 
 def _content(message: Message) -> str | list[Any]:
-    """The text; a list of parts when there are parts that only the provider knows."""
+    """The text; a list of parts when there is media, or parts that only the provider knows."""
     parts: list[Any] = []
     plain = True
     for part in message.parts:
@@ -97,6 +105,9 @@ def _content(message: Message) -> str | list[Any]:
             if isinstance(data, dict) and data.get("type") != "audio":
                 plain = False
                 parts.append(data)
+        elif part.kind == "media":
+            plain = False
+            parts.append(wire_part(part))  # type: ignore[arg-type]
     if plain:
         return "".join([part["text"] for part in parts])
     return parts

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from ..core.messages import Message
 
-__all__ = ["Chunk", "Model", "Request", "ToolSpec"]
+__all__ = ["ANSWER_INDEX", "Chunk", "Model", "OutputSpec", "Request", "ToolSpec"]
+
+#: index of the tool call that gives the answer, in the chunks of a model that was told an output
+ANSWER_INDEX = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,34 @@ class ToolSpec:
     name: str
     description: str
     parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSpec:
+    """What an answer must be, as a model is told of it.
+
+    Parameters
+    ----------
+    name : str
+        1 to 64 of ``a-z A-Z 0-9 _ -``.
+    schema : mapping
+        JSON Schema of the answer, which is always an object.
+    mode : {"schema", "tool", "text"}
+        The provider keeps to the schema; a tool call gives the answer; the prompt says it all.
+    strict : bool
+        Whether the schema keeps to the subset that providers enforce.
+    tool : ToolSpec or None
+        The tool that gives the answer, in the mode of that name.
+    key : str
+        Digest of all this, a part of the request key.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    mode: str
+    strict: bool = False
+    tool: ToolSpec | None = None
+    key: str = ""
 
 
 @dataclass(slots=True)
@@ -42,6 +73,8 @@ class Request:
         Whether somebody listens. A model may answer in one piece when nobody does.
     timeout : float or None
         Seconds left for this attempt.
+    output : OutputSpec or None
+        What the answer must be, where that is prescribed.
     """
 
     messages: tuple[Message, ...]
@@ -49,6 +82,7 @@ class Request:
     params: Mapping[str, Any] = field(default_factory=dict)
     streaming: bool = False
     timeout: float | None = None
+    output: OutputSpec | None = None
 
 
 class Chunk(NamedTuple):
@@ -58,8 +92,9 @@ class Chunk(NamedTuple):
     ----------
     kind : str
         ``text``, ``reasoning``, ``refusal``: ``text`` is the piece.
-        ``tool_call``: ``index`` says which call; ``id`` and ``name`` come once (None or "" later);
-        ``text`` is a piece of the arguments.
+        ``tool_call``: ``index`` says which call (``ANSWER_INDEX``: the one that gives the
+        answer); ``id`` and ``name`` come once (None or "" later); ``text`` is a piece of the
+        arguments.
         ``opaque``: ``data`` are the provider's extras, for the call at ``index``, or (index None)
         for the reasoning.
         ``part``: ``data`` is a content part of a kind that we do not know.
@@ -90,6 +125,11 @@ class Model:
         Where it is asked; part of the request key.
     simulated : bool
         Whether its answers are made up. Every picture and row says so.
+    output_modes : frozenset of str
+        How it can be told what its answer must be, see :class:`OutputSpec`. ``"text"`` needs
+        nothing of a model; the others need one that looks at ``Request.output``.
+    schema_beside_tools : bool
+        Whether it can keep to a schema and yet call tools.
 
     Examples
     --------
@@ -108,6 +148,8 @@ class Model:
     simulated: bool = False
     #: names of parameters that decide nothing about the answer and stay out of the request key
     silent_params: ClassVar[frozenset[str]] = frozenset()
+    output_modes: frozenset[str] = frozenset({"text"})
+    schema_beside_tools: bool = False
 
     def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer one request, once.

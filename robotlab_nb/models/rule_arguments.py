@@ -91,6 +91,9 @@ def _fill(
     schema: Any, hints: Hints, name: str, root: Mapping[str, Any], depth: int, *, required: bool
 ) -> Any:
     """A value for one schema; MISSING when it is optional and the message says nothing of it."""
+    if required and _may_be_null(schema):
+        said = _fill(schema, hints, name, root, depth, required=False)
+        return schema.get("default") if said is MISSING else said
     schema = _resolved(schema, root)
     if "const" in schema:
         return schema["const"] if required else MISSING
@@ -132,6 +135,12 @@ def _resolved(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
         rest = {k: v for k, v in schema.items() if k not in ("anyOf", "oneOf", "allOf")}
         schema = {**rest, **chosen} if isinstance(chosen, dict) else rest
     return {}
+
+
+def _may_be_null(schema: Any) -> bool:
+    """Whether null is one of the choices that a schema offers."""
+    choices = schema.get("anyOf") if isinstance(schema, dict) else None
+    return isinstance(choices, list) and {"type": "null"} in choices
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -190,13 +199,22 @@ def _array(
     *,
     required: bool,
 ) -> Any:
+    first = schema.get("prefixItems")
+    if isinstance(first, list):
+        if not required:
+            return MISSING
+        return [_fill(one, hints, "", root, depth + 1, required=True) for one in first]
     items = _resolved(schema.get("items"), root)
     kind = _type(items)
     spoken_of = required or hints.mentions(_own(name))
     found: list[Any] = []
     if isinstance(items.get("enum"), list):
         found = _mentioned(items["enum"], hints)
-    elif "const" in items or kind not in ("integer", "number", "string"):
+    elif (
+        "const" in items
+        or kind not in ("integer", "number", "string")
+        or items.get("format") in _SAMPLES
+    ):
         value = _fill(items, hints, "", root, depth + 1, required=False)
         found = [] if value is MISSING else [value]
     elif kind == "string":
@@ -238,6 +256,9 @@ def _figure(
 
 def _within(value: float, schema: Mapping[str, Any], kind: str) -> bool:
     if kind == "integer" and not value.is_integer():
+        return False
+    step = schema.get("multipleOf")
+    if isinstance(step, (int, float)) and step > 0 and value % step:
         return False
     bounds = [schema.get(k) for k in _BOUNDS]
     low, high, above, below = (b if isinstance(b, (int, float)) else None for b in bounds)
@@ -338,6 +359,10 @@ def _bounded(schema: Mapping[str, Any], kind: str) -> float | int:
         tried.append(math.ceil(low if low is not None else above or 0))
     if above is not None and below is not None:
         tried.append((above + below) / 2)
+    step = schema.get("multipleOf")
+    if isinstance(step, (int, float)) and step > 0:
+        least = low if low is not None else above or 0
+        tried += [math.ceil(least / step) * step, (math.floor(least / step) + 1) * step]
     for value in tried:
         if value is not None and _within(float(value), schema, kind):
             return int(value) if float(value).is_integer() else value

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..core.messages import Message, ToolResultPart
-    from .protocol import Request, ToolSpec
+    from .protocol import OutputSpec, Request, ToolSpec
 
 __all__ = ["answer"]
 
@@ -50,7 +50,8 @@ def answer(request: Request) -> str | list[tuple[str, dict[str, Any]]]:
     A tool that was not called in this turn and shares a word with the user's last message is
     called, its arguments drawn from the message along its schema; several such tools are called
     at once. After tool results they are retold. Otherwise the answer is a label, when the prompt
-    asks for one of a list, JSON, when a schema is asked for, or a short reply.
+    asks for one of a list, JSON, when a schema is asked for, or a short reply. An answer whose
+    shape is prescribed is drawn from its schema in the same way as the arguments of a tool.
 
     Parameters
     ----------
@@ -76,6 +77,8 @@ def answer(request: Request) -> str | list[tuple[str, dict[str, Any]]]:
         calls = _calls(request, text, turn)
         if calls:
             return calls
+    if request.output is not None:
+        return _prescribed(request.output, text)
     results = [part for message in turn for part in message.tool_results]
     if results:
         return _retell(results)
@@ -214,6 +217,14 @@ def _spoken(value: Any) -> str:
 
 
 # -- structure -------------------------------------------------------------------------------
+
+
+def _prescribed(output: OutputSpec, text: str) -> str | list[tuple[str, dict[str, Any]]]:
+    """An answer of the prescribed shape: a text, or a call of the tool that gives it."""
+    value = fill(output.schema, Hints(text))
+    if output.tool is not None:
+        return [(output.tool.name, value)]
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _wanted_schema(params: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from ..core.errors import ConfigurationError, ModelError
-from .protocol import Chunk, Model
+from .output_request import answer_marks
+from .protocol import ANSWER_INDEX, Chunk, Model
 from .tokens import estimate_input, estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterator
 
-    from .protocol import Request
+    from .protocol import Request, ToolSpec
 
 __all__ = ["READABLE_PACE", "Answer", "Call", "SimulatedModel"]
 
@@ -161,7 +162,7 @@ class Answer:
     def _counted(self, request: Request) -> dict[str, Any]:
         counted = dict(self.usage or ())
         if "input_tokens" not in counted:
-            counted["input_tokens"] = estimate_input(request.messages, request.tools)
+            counted["input_tokens"] = estimate_input(request.messages, _told(request))
         if "output_tokens" not in counted:
             written = estimate_tokens(self.text)
             for call in self.calls:
@@ -171,6 +172,12 @@ class Answer:
                 written += thought
             counted["output_tokens"] = written
         return counted
+
+
+def _told(request: Request) -> tuple[ToolSpec, ...]:
+    """The tools of a request, the one that gives the answer included."""
+    final = request.output.tool if request.output is not None else None
+    return request.tools if final is None else (*request.tools, final)
 
 
 def _call(item: Any, where: str) -> Call:
@@ -250,6 +257,8 @@ class SimulatedModel(Model):
 
     provider = "simulated"
     simulated = True
+    output_modes = frozenset({"schema", "tool", "text"})
+    schema_beside_tools = True
 
     def __init__(
         self,
@@ -283,9 +292,10 @@ class SimulatedModel(Model):
         else:
             answer = await self._made(request)
         pace = self.pace if request.streaming else 0.0
+        mark = answer_marks(request)
         for chunk in answer.pieces(request):
-            yield chunk
-            if pace and (chunk.kind == "text" or chunk.kind == "reasoning"):
+            yield chunk if mark is None else mark(chunk)
+            if pace and (chunk.kind in ("text", "reasoning") or chunk.index == ANSWER_INDEX):
                 left = await self._wait(pace, left)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.config import RunConfig
+from ..core.config import RunConfig, options
 from ..core.errors import ConfigurationError, GraphError, InputError, near
-from ..core.keywords import strict_keywords
+from ..core.keywords import ListedSettings, strict_keywords
 from ..core.messages import Message
+from ..core.pickling import Guarded
 from ..core.readings import Pictured
+from ..robot.changing import checked
+from ..robot.in_force import BUDGETS, chain, handlers_of
 from ..runtime.loop import loop_is_running
-from ..runtime.notebook import expect_viewer, show_live
 from ..runtime.run import Run
-from ..runtime.watch import Stream
 from ..tools.call import check_callable
+from .asking import Asking
 from .diagrams import Diagrams
 from .graph import Graph, compile_graph
 from .result import NetworkResult
@@ -23,7 +25,11 @@ from .task import Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from typing_extensions import Unpack
+
+    from ..core.fields import Settings
     from ..robot.robot import Robot
+    from ..runtime.budgets import Budget
 
 __all__ = ["Network", "create_network"]
 
@@ -31,7 +37,7 @@ __all__ = ["Network", "create_network"]
 CONCURRENCY = 32
 
 
-class Network(Diagrams, Pictured):
+class Network(Guarded, Asking, Diagrams, Pictured):
     """A graph of tasks. Each starts when its own dependencies are done.
 
     Parameters
@@ -43,6 +49,9 @@ class Network(Diagrams, Pictured):
         Most tasks at the same time (32).
     config : RunConfig or dict, optional
         Settings for all its robots, weaker than their own.
+    **settings
+        The same as keywords, stronger than ``config``. Budgets are the network's own: all runs
+        inside it are charged to them together.
 
     Raises
     ------
@@ -59,9 +68,12 @@ class Network(Diagrams, Pictured):
     10
     """
 
-    __slots__ = ("__weakref__", "_graph", "_tasks", "concurrency", "config", "name")
+    __slots__ = (
+        "__weakref__", "_budgets", "_graph", "_tasks", "concurrency", "config", "name",
+    )  # fmt: skip
 
-    @strict_keywords
+    __signature__ = ListedSettings()
+
     def __init__(
         self,
         name: str = "network",
@@ -69,12 +81,14 @@ class Network(Diagrams, Pictured):
         tasks: Sequence[Task] = (),
         concurrency: int | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise ConfigurationError(f"a network's name is a text, not {name!r}")
         self.name = name
         self.concurrency = _concurrency(concurrency)
-        self.config = RunConfig.of(config)
+        self.config = RunConfig.of(config).merge(checked(settings, name, kind="network"))
+        self._budgets: tuple[Budget, ...] | None = None
         self._tasks: dict[str, Task] = {}
         self._graph: Graph | None = None
         for task in tasks:
@@ -196,6 +210,17 @@ class Network(Diagrams, Pictured):
             self._graph = compile_graph(nodes, name=self.name, more=faults)
         return self._graph
 
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The network's own budgets, charged by all its runs and everything inside them."""
+        if self._budgets is None:
+            self._budgets = ()
+            if any(self.config.get(name) is not None for name in BUDGETS):
+                from ..runtime.budgets import budgets_of
+
+                self._budgets = budgets_of(self.config, f"network {self.name!r}")
+        return self._budgets
+
     def to_dict(self) -> dict[str, Any]:
         """What was declared, as JSON."""
         return {
@@ -213,11 +238,13 @@ class Network(Diagrams, Pictured):
         *,
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        config: RunConfig | Mapping[str, Any] | None = None,
         detached: bool = False,
         blocking: bool = False,
     ) -> Run[NetworkResult]:
         """Check everything that can be checked before a request, and make the run."""
         graph = self.validate()
+        settings = self.config if config is None else self.config.merge(RunConfig.of(config))
         text = _text(message, self.name)
         for name, robot in self.robots.items():
             try:
@@ -232,8 +259,9 @@ class Network(Diagrams, Pictured):
             message=text,
             context=dict(context or {}),
             concurrency=_concurrency(concurrency or self.concurrency),
-            config=self.config,
+            config=settings,
             about={"context": sorted(map(str, context))} if context else {},
+            hooks=chain(handlers_of([*options.levels(), ("network", settings)])),
         )
 
         def finish(run: Run[NetworkResult]) -> NetworkResult:
@@ -241,93 +269,19 @@ class Network(Diagrams, Pictured):
                 run.state, run.events, scheduler.results, graph.sinks, values=run.values
             )
 
-        return Run(
-            self.name, "network", scheduler.work, finish, detached=detached, keep_failed=True
-        )
+        run = Run(self.name, "network", scheduler.work, finish, detached=detached, keep_failed=True)
+        own = self.budgets
+        if config is not None:
+            from ..runtime.budgets import budgets_of
 
-    @strict_keywords
-    def start(
-        self,
-        message: str | Message | None = None,
-        *,
-        context: Mapping[str, Any] | None = None,
-        concurrency: int | None = None,
-        detached: bool = False,
-    ) -> Run[NetworkResult]:
-        """Start a run and return at once. Parameters as for :meth:`run`."""
-        run = self.prepare(message, context=context, concurrency=concurrency, detached=detached)
-        expect_viewer(run)
-        return run.begin()
-
-    @strict_keywords
-    def run(
-        self,
-        message: str | Message | None = None,
-        *,
-        context: Mapping[str, Any] | None = None,
-        concurrency: int | None = None,
-        show: bool | None = None,
-    ) -> NetworkResult:
-        """Run the network and wait for its result.
-
-        Parameters
-        ----------
-        message : str or Message
-            What every task may refer to as ``message``.
-        context : mapping, optional
-            Values for prompts, functions and tools.
-        concurrency : int, optional
-            Most tasks at the same time, for this run.
-        show : bool, optional
-            Whether a notebook shows the run live; ``rl.options.show`` when left out.
-
-        Returns
-        -------
-        NetworkResult
-            Its ``status`` is ``failed`` when a task failed; nothing is raised for that.
-
-        Raises
-        ------
-        GraphError, InputError, ConfigurationError
-            Before any request.
-        KeyboardInterrupt
-            When Stop was pressed.
-        """
-        run = self.prepare(message, context=context, concurrency=concurrency, blocking=True)
-        run.check_may_block("run()")
-        try:
-            show_live(run, show)
-            run.begin()
-            return run.result()
-        except KeyboardInterrupt:
-            run.stop()
-            raise
-
-    @strict_keywords
-    async def arun(
-        self,
-        message: str | Message | None = None,
-        *,
-        context: Mapping[str, Any] | None = None,
-        concurrency: int | None = None,
-        show: bool | None = None,
-    ) -> NetworkResult:
-        """Run the network and await its result. As :meth:`run`, for async code."""
-        run = self.prepare(message, context=context, concurrency=concurrency)
-        show_live(run, show)
-        return await run.begin().wait()
-
-    @strict_keywords
-    def stream(
-        self,
-        message: str | Message | None = None,
-        *,
-        context: Mapping[str, Any] | None = None,
-        concurrency: int | None = None,
-    ) -> Stream[NetworkResult]:
-        """Run the network and read what happens, with ``for`` or ``async for``."""
-        run = self.prepare(message, context=context, concurrency=concurrency)
-        return Stream(run, run.begin)
+            own = (*own, *budgets_of(RunConfig.of(config), f"this run of {self.name!r}"))
+        if own:
+            run.budgets = (*run.budgets, *own)
+        if settings.get("answers") is not None:
+            run.answers = settings["answers"]
+        if "ask_timeout" in settings:
+            run.ask_timeout = settings["ask_timeout"]
+        return run
 
 
 def create_network(
@@ -336,6 +290,7 @@ def create_network(
     tasks: Sequence[Task] = (),
     concurrency: int | None = None,
     config: RunConfig | Mapping[str, Any] | None = None,
+    **settings: Unpack[Settings],
 ) -> Network:
     """Make a network. Parameters as for :class:`Network`.
 
@@ -344,7 +299,7 @@ def create_network(
     >>> create_network("support").name
     'support'
     """
-    return Network(name, tasks=tasks, concurrency=concurrency, config=config)
+    return Network(name, tasks=tasks, concurrency=concurrency, config=config, **settings)
 
 
 def _concurrency(value: Any) -> int:

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import RobotLabError, TaskNotRun, near
+from ..core.pickling import Guarded
 from ..core.readings import Pictured, reading
+from ..core.secrets import redact
 from ..runtime.notebook import ShownOnce
 from .upstream import fan_in
 
@@ -34,7 +36,7 @@ class NetworkFailed(RobotLabError):
         self.errors = dict(errors)
 
 
-class TaskResult(Pictured):
+class TaskResult(Guarded, Pictured):
     """The result of a task that a function does.
 
     Attributes
@@ -60,8 +62,8 @@ class TaskResult(Pictured):
 
     @property
     def text(self) -> str:
-        """The value as text; ``""`` for None."""
-        return "" if self.value is None else str(self.value)
+        """The value as text, registered secrets masked; ``""`` for None."""
+        return "" if self.value is None else redact(str(self.value))
 
     def __str__(self) -> str:
         return self.text
@@ -70,7 +72,7 @@ class TaskResult(Pictured):
         return format(self.text, spec)
 
 
-class NetworkResult(ShownOnce, Mapping[str, Any]):
+class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
     """The result of a network's run: a mapping of the tasks that have a result.
 
     ``result["task"]`` is a RobotResult or a TaskResult, failed ones included. A task that did not
@@ -119,10 +121,12 @@ class NetworkResult(ShownOnce, Mapping[str, Any]):
             pass
         known = self._known(task)
         why = f": {known.reason}" if known.reason else ""
-        raise TaskNotRun(
+        error = TaskNotRun(
             f"task {task!r} has no result: it was {known.status}{why}",
             hint=f"result.get({task!r}) gives None.",
         )
+        error.run_id, error.task = self.run_id, task
+        raise error
 
     def get(self, task: str, default: Any = None) -> Any:
         """A task's result; ``default`` for a task that did not run. An unknown name raises."""
@@ -194,7 +198,7 @@ class NetworkResult(ShownOnce, Mapping[str, Any]):
             When the network failed.
         """
         value = self.value
-        return "" if value is None else str(value)
+        return "" if value is None else redact(str(value))
 
     def __str__(self) -> str:
         sinks = self._finished_sinks()
@@ -216,7 +220,11 @@ class NetworkResult(ShownOnce, Mapping[str, Any]):
         NetworkFailed
         """
         if self.state.status == "failed":
-            raise NetworkFailed(self.name, dict(self.errors) or {"network": self.state.error})
+            failed: dict[str, Any] = dict(self.errors)
+            error = NetworkFailed(self.name, failed or {"network": self.state.error})
+            error.run_id = self.run_id
+            error.task = next(iter(failed)) if len(failed) == 1 else None
+            raise error
         return self
 
     # -- what led to it --------------------------------------------------------------------

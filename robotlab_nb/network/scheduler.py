@@ -6,13 +6,14 @@ recursion; a failing task ends nothing but what depends on it.
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError, RobotLabError, describe_error, near, unwrap
 from ..core.events import Scope
-from ..robot.in_force import run_level
+from ..robot.in_force import BUDGETS, run_level
 from ..runtime.stop import StopRun
 from ..runtime.threads import in_thread
 from ..tools.failing import traceback_text
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..core.config import RunConfig
+    from ..robot.in_force import Level
+    from ..runtime.hooks import Chain
     from ..runtime.run import Run
     from .graph import Graph
     from .stepping import Change
@@ -48,6 +51,8 @@ class Scheduler:
         Most tasks at the same time.
     config : RunConfig
         Settings for all robots of the network, weaker than their own.
+    hooks : Chain or None
+        Handlers around the network's run and its tasks.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class Scheduler:
         concurrency: int,
         config: RunConfig,
         about: Mapping[str, Any],
+        hooks: Chain | None = None,
     ) -> None:
         self.graph = graph
         self.tasks = tasks
@@ -68,6 +74,10 @@ class Scheduler:
         self.concurrency = concurrency
         self.config = config
         self.about = about
+        self.hooks = hooks
+        # Budgets are the network's own: its run has them, and so have all runs inside it.
+        cascading = {k: v for k, v in config.items() if k not in BUDGETS}
+        self.above: tuple[Level, ...] = (("network", cascading),) if cascading else ()
         self.states = States.begin(graph)
         #: results by task name: RobotResult or TaskResult, failed ones included
         self.results: dict[str, Any] = {}
@@ -92,7 +102,12 @@ class Scheduler:
             }
         )
         try:
-            await self._step_through()
+            if self.hooks is not None and "network_run" in self.hooks.families:
+                from .hooked import hooked_network
+
+                await hooked_network(self, self.hooks)
+            else:
+                await self.step_through()
         except BaseException:
             await self._end_all()
             raise
@@ -101,7 +116,8 @@ class Scheduler:
         if fatal:
             raise NetworkFailed(run.name, {n: self.run.state.tasks[n].error for n in fatal})
 
-    async def _step_through(self) -> None:
+    async def step_through(self) -> None:
+        """Start what is ready and react to what ends, until nothing is left."""
         self._take(advance(self.graph, self.states, Happening("begin")))
         while self.states.left:
             self._start_ready()
@@ -171,14 +187,23 @@ class Scheduler:
                 "task.settled", task.name, {"status": "skipped", "reason": "its condition is false"}
             )
             return Happening("ended", task.name, "skipped")
-        if task.is_robot:
-            result = await self._ask(task, upstream, context, since)
+        if self.hooks is not None and "task" in self.hooks.families:
+            from .hooked import hooked_task
+
+            core = functools.partial(self._result, task, upstream, context, since)
+            result = await hooked_task(self, self.hooks, task, core)
         else:
-            result = await self._call(task, upstream, context, since)
+            result = await self._result(task, upstream, context, since)
         self.results[task.name] = result
         activate = self._routes(task, result)
         self._completed(task, result, activate)
         return Happening("ended", task.name, "completed", activate)
+
+    async def _result(
+        self, task: Task, upstream: Upstream, context: Mapping[str, Any], since: float
+    ) -> Any:
+        do = self._ask if task.is_robot else self._call
+        return await do(task, upstream, context, since)
 
     def _upstream(self, task: Task) -> Upstream:
         status = self.states.status
@@ -203,9 +228,9 @@ class Scheduler:
         prompt = task.text_for(self.message, upstream, context)
         run = task.runner.prepare(
             prompt, run_level(task.tools, task.config), context=context, origin="task",
-            above=(("network", self.config),) if self.config else (), label=task.name, keep=False,
+            above=self.above, label=task.name, keep=False,
         )  # fmt: skip
-        self._started(task, since, {"robot": task.robot_name, "child_run_id": run.id})
+        self.started(task, since, {"robot": task.robot_name, "child_run_id": run.id})
         try:
             return await run.perform()
         except Exception:
@@ -216,7 +241,7 @@ class Scheduler:
     async def _call(
         self, task: Task, upstream: Upstream, context: Mapping[str, Any], since: float
     ) -> TaskResult:
-        self._started(task, since, {})
+        self.started(task, since, {})
         value = await _called(
             task.runner, task.arguments("runner", self.message, upstream, dict(context))
         )
@@ -250,7 +275,8 @@ class Scheduler:
         )  # fmt: skip
         run.emit(type_, {"task": name, **data}, scope)
 
-    def _started(self, task: Task, since: float, more: dict[str, Any]) -> None:
+    def started(self, task: Task, since: float, more: dict[str, Any]) -> None:
+        """Record that a task begins."""
         kind = "robot" if task.is_robot else "function"
         self._emit(
             "task.started", task.name, {"kind": kind, "waited_s": monotonic() - since, **more}
@@ -276,7 +302,7 @@ class Scheduler:
         if isinstance(error, RobotLabError):
             error.task = task.name
         if self.run.state.tasks[task.name].started_s is None:
-            self._started(task, monotonic(), {})
+            self.started(task, monotonic(), {})
         if task.name not in self.results:
             self.results[task.name] = TaskResult(task.name, None, status="failed", error=error)
         self._emit("task.failed", task.name, data)

@@ -34,6 +34,7 @@ class Asking(Generic[T]):
             level: Mapping[str, Any],
             *,
             context: Mapping[str, Any] | None = None,
+            attachments: Sequence[Any] = (),
             detached: bool = False,
             blocking: bool = False,
         ) -> Run[RobotResult[T]]:
@@ -46,7 +47,11 @@ class Asking(Generic[T]):
         message: str | Message | None = None,
         *,
         context: Mapping[str, Any] | None = None,
+        attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        output: Any = None,
+        answers: Any = None,
+        hooks: Any = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         on_content: Callable[[str], object] | None = None,
         detached: bool = False,
@@ -55,7 +60,7 @@ class Asking(Generic[T]):
 
         Parameters
         ----------
-        message, context, tools, config, on_content
+        message, context, attachments, tools, output, answers, hooks, config, on_content
             As for :meth:`run`.
         detached : bool, optional
             Inside another run, a run is its child and ends with it; a detached one is on its own.
@@ -65,8 +70,12 @@ class Asking(Generic[T]):
         Run
             Await it, watch it, ask for its ``result()``, or ``cancel()`` it.
         """
-        level = run_level(tools, config, on_content)
-        run = self.prepare(message, level, context=context, detached=detached)
+        level = run_level(
+            tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
+        )
+        run = self.prepare(
+            message, level, context=context, attachments=attachments, detached=detached
+        )
         expect_viewer(run)
         return run.begin()
 
@@ -76,7 +85,11 @@ class Asking(Generic[T]):
         message: str | Message | None = None,
         *,
         context: Mapping[str, Any] | None = None,
+        attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        output: Any = None,
+        answers: Any = None,
+        hooks: Any = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         on_content: Callable[[str], object] | None = None,
         show: bool | None = None,
@@ -91,10 +104,20 @@ class Asking(Generic[T]):
         message : str or Message
             What to say.
         context : dict, optional
-            Values for tools that ask for ``context``.
+            Values for the template's parameters, and for tools that ask for ``context``.
+        attachments : sequence, optional
+            What belongs to the message: files (images, PDFs, audio, text), bytes, URLs of images,
+            figures, DataFrames.
         tools : list, optional
             The exact set for this run: functions and Tools attach, names and globs select the
             robot's own, ``...`` stands for all of these, ``[]`` for none.
+        output : type or dict, optional
+            What the answer must be: a pydantic model, any other type, or a JSON Schema;
+            ``result.parsed`` is then that.
+        answers : mapping, list or callable, optional
+            Answers to what the run asks a person, given beforehand.
+        hooks : handler or list, optional
+            Handlers for this run, besides those of the robot and the process.
         config : RunConfig or dict, optional
             Settings for this run.
         on_content : callable, optional
@@ -105,7 +128,8 @@ class Asking(Generic[T]):
         Returns
         -------
         RobotResult
-            ``str(result)`` is the answer.
+            ``str(result)`` is the answer. When a person has to be asked and there is no way to
+            ask, its ``status`` is ``waiting``: go on with ``result.answer(…)``.
 
         Raises
         ------
@@ -116,8 +140,10 @@ class Asking(Generic[T]):
         KeyboardInterrupt
             When Stop was pressed. The run has been stopped and its messages are kept.
         """
-        level = run_level(tools, config, on_content)
-        run = self.prepare(message, level, context=context, blocking=True)
+        level = run_level(
+            tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
+        )
+        run = self.prepare(message, level, context=context, attachments=attachments, blocking=True)
         run.check_may_block("run()")
         try:
             show_live(run, show)
@@ -133,13 +159,20 @@ class Asking(Generic[T]):
         message: str | Message | None = None,
         *,
         context: Mapping[str, Any] | None = None,
+        attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        output: Any = None,
+        answers: Any = None,
+        hooks: Any = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         on_content: Callable[[str], object] | None = None,
         show: bool | None = None,
     ) -> RobotResult[T]:
         """Say something to the robot and await the answer. As :meth:`run`, for async code."""
-        run = self.prepare(message, run_level(tools, config, on_content), context=context)
+        level = run_level(
+            tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
+        )
+        run = self.prepare(message, level, context=context, attachments=attachments)
         show_live(run, show)
         return await run.begin().wait()
 
@@ -149,14 +182,18 @@ class Asking(Generic[T]):
         message: str | Message | None = None,
         *,
         context: Mapping[str, Any] | None = None,
+        attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        output: Any = None,
+        answers: Any = None,
+        hooks: Any = None,
         config: RunConfig | Mapping[str, Any] | None = None,
     ) -> Stream[RobotResult[T]]:
         """Say something to the robot and read what happens, with ``for`` or ``async for``.
 
         Parameters
         ----------
-        message, context, tools, config
+        message, context, attachments, tools, output, answers, hooks, config
             As for :meth:`run`.
 
         Returns
@@ -165,5 +202,6 @@ class Asking(Generic[T]):
             Events and deltas as they come; ``.text`` for the answer's text alone. Leaving the
             loop cancels the run.
         """
-        run = self.prepare(message, run_level(tools, config), context=context)
+        level = run_level(tools, config, output=output, answers=answers, hooks=hooks)
+        run = self.prepare(message, level, context=context, attachments=attachments)
         return Stream(run, run.begin)

@@ -7,15 +7,17 @@ committed in between, the later one keeps its turn to itself.
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
 from ..core.messages import Message, ToolCallPart, ToolResultPart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["Conversation", "as_message", "as_question", "repair"]
+__all__ = ["Conversation", "as_message", "as_messages", "as_question", "repair"]
 
 NO_RESULT = "no result: the run ended before this tool answered"
 
@@ -54,8 +56,8 @@ class Conversation:
 def repair(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
     """Make a history one that every provider accepts.
 
-    Every tool call gets exactly one result, right after the message that asked for it; results
-    without a call are dropped.
+    Every tool call gets exactly one result, right after the message that asked for it, under the
+    tool's name; results without a call are dropped.
 
     Returns
     -------
@@ -82,6 +84,9 @@ def repair(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
         if message.role == "tool":
             for part in message.tool_results:
                 if part.id in waiting and part.id not in answers:
+                    if not part.name:
+                        part = replace(part, name=waiting[part.id].name)
+                        mended.append(f"a result was given the name of its tool, {part.name}")
                     answers[part.id] = part
                 else:
                     mended.append(f"a stray result of {part.name} was dropped")
@@ -96,15 +101,15 @@ def repair(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
 def as_message(value: Any) -> Message:
     """A message from a Message, a robot_lab message, a string (a user's), or a dict.
 
-    Dicts may have our shape (``role, parts``), robot_lab's (``type, role, content`` …) or the
-    plain one of chat APIs (``role, content``).
+    Dicts may have our shape (``role, parts``), robot_lab's of either generation (``type, role,
+    content`` …; ``role, tool_call`` …) or the one of chat APIs (``role, content, tool_calls`` …).
 
     Raises
     ------
     InputError
-        For anything else.
+        For anything else, naming what is wrong with it.
     """
-    from ..core.views import View, message_from_view
+    from ..core.views import RobotMessage, UserMessage, View, message_from_view
 
     if isinstance(value, Message):
         return value
@@ -112,19 +117,54 @@ def as_message(value: Any) -> Message:
         return Message("user", value)
     if isinstance(value, View):
         return message_from_view(value)
-    if isinstance(value, dict):
-        return _from_dict(value)
+    if isinstance(value, (UserMessage, RobotMessage)):
+        value = value.to_dict()
+    if isinstance(value, Mapping):
+        from ..core.shapes import message_of
+
+        return message_of(value)
     raise InputError(
         f"not a message: {type(value).__name__}", hint="Give a Message, a dict or a string."
     )
 
 
-def _from_dict(value: Mapping[str, Any]) -> Message:
-    from ..core.views import message_from_view, view_from_dict
+def as_messages(values: Iterable[Any]) -> list[Message]:
+    """The messages of a conversation that somebody wrote down.
 
-    if "parts" in value:
-        return Message.from_dict(value)
-    return message_from_view(view_from_dict(value))
+    robot_lab writes the text and the tool calls of one answer as two messages, and its first
+    releases each call as one: these are one message again.
+
+    Parameters
+    ----------
+    values : iterable
+        What :func:`as_message` takes.
+
+    Raises
+    ------
+    InputError
+        Naming the place of what is no message.
+    """
+    out: list[Message] = []
+    joinable = False  # the last one came from a shape that may hold half an answer
+    for place, value in enumerate(values):
+        try:
+            message = as_message(value)
+        except InputError as error:
+            raise InputError(f"messages[{place}]: {error.message}", hint=error.hint) from None
+        half = message.is_assistant and not _is_whole(value)
+        if half and joinable and message.tool_calls:
+            out[-1] = Message("assistant", [*out[-1].parts, *message.parts])
+        else:
+            out.append(message)
+        joinable = half
+    return out
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value holds all of an answer by itself."""
+    return isinstance(value, Message) or (
+        isinstance(value, Mapping) and ("parts" in value or "tool_calls" in value)
+    )
 
 
 def as_question(message: Any, robot: str) -> Message:

@@ -1,33 +1,50 @@
-"""What is in force for a run: settings, model and tools, after all levels have had their say."""
+"""What is in force for a run: settings, models and tools, after all levels have had their say."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.config import Effective, RunConfig, options, resolve
+from ..core.errors import ConfigurationError
+from ..core.fields import FIELDS
 from ..models.resolve import resolve as resolve_model
 from ..tools.decorator import ToolManifest
 from ..tools.selection import select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..models.protocol import Model
 
-__all__ = ["InForce", "Level", "in_force", "model_params", "run_level"]
+__all__ = [
+    "BUDGETS",
+    "InForce",
+    "Level",
+    "chain",
+    "handlers_of",
+    "in_force",
+    "model_params",
+    "run_level",
+]
 
-#: an origin ("options", "network", "config", "robot", "task", "run") and what was set there
+#: an origin ("options", "network", "template:x", "config", "robot", "task", "run") and what was
+#: set there
 Level = tuple[str, "Mapping[str, Any]"]
 
 NO_TOOLS = ToolManifest(())
+#: settings that make a budget: each level's is its owner's and does not cascade
+BUDGETS = ("budget", "token_budget", "cost_budget", "time_budget", "call_budget")
 
 
 class InForce(NamedTuple):
-    """Settings with their origins, the model they name, and the tools they leave."""
+    """Settings with their origins, the models they name, the tools they leave, all hooks."""
 
     effective: Effective
     model: Model
     tools: ToolManifest
+    fallbacks: tuple[Model, ...] = ()
+    hooks: tuple[tuple[str, Any], ...] = ()
 
 
 def in_force(levels: Iterable[Level]) -> InForce:
@@ -36,9 +53,9 @@ def in_force(levels: Iterable[Level]) -> InForce:
     Raises
     ------
     ConfigurationError, ToolNotFoundError
-        When the model or a tool cannot be meant.
+        When a model or a tool cannot be meant.
     """
-    whole = [("options", options.level()), *levels]
+    whole = [*options.levels(), *levels]
     effective = resolve(whole)
     values = effective.values_
     model = resolve_model(
@@ -52,32 +69,71 @@ def in_force(levels: Iterable[Level]) -> InForce:
     for _, level in whole:
         if "tools" in level:
             tools = select(level["tools"], tools)
-    return InForce(effective, model, tools)
+    hooks = handlers_of(whole) if values["hooks"] is not None else ()
+    return InForce(effective, model, tools, _fallbacks(values, model), hooks)
+
+
+def handlers_of(levels: Iterable[Level]) -> tuple[tuple[str, Any], ...]:
+    """The handlers of all levels with their origins: they add up, none replaces another."""
+    return tuple((o, level["hooks"]) for o, level in levels if level.get("hooks") is not None)
+
+
+def chain(handlers: tuple[tuple[str, Any], ...]) -> Any:
+    """The handlers of all levels, those of the process first; None when there are none."""
+    # The process's handlers live in a module that is loaded when somebody has some.
+    if not handlers and "robotlab_nb.runtime.hook_registry" not in sys.modules:
+        return None
+    from ..runtime.hooks import collect
+
+    return collect(handlers)
+
+
+def _fallbacks(values: Mapping[str, Any], first: Model) -> tuple[Model, ...]:
+    """The models to ask when the first one fails: full names, or Models.
+
+    One of the first one's provider is asked at the same address, with the same key.
+    """
+    given = values["fallback"]
+    if given is None:
+        return ()
+    if not isinstance(given, (list, tuple)):
+        given = [given]
+    for one in given:
+        if isinstance(one, str) and "/" not in one:
+            raise ConfigurationError(
+                f"fallback={one!r} does not say whose model it is",
+                hint='Write "provider/name", or pass a Model.',
+            )
+    found = []
+    for one in given:
+        if isinstance(one, str) and one.partition("/")[0] == first.provider:
+            address = {"api_base": values["api_base"], "api_key": values["api_key"]}
+            found.append(resolve_model(one, via=values["via"], **address))
+        else:
+            found.append(resolve_model(one))
+    return tuple(found)
 
 
 def run_level(
     tools: Sequence[Any] | None,
     config: RunConfig | Mapping[str, Any] | None,
-    on_content: Callable[[str], object] | None = None,
+    **keywords: Any,
 ) -> dict[str, Any]:
     """What a run or a task sets, as one level: its keywords are stronger than its ``config=``."""
     level = dict(RunConfig.of(config)) if config is not None else {}
     if tools is not None:
         level["tools"] = tools
-    if on_content is not None:
-        level["on_content"] = on_content
+    for name, value in keywords.items():
+        if value is not None:
+            level[name] = value
     return level
 
 
-#: settings that go to the model under their own names
-_PARAMS = (
-    "temperature", "top_p", "top_k", "max_tokens", "presence_penalty", "frequency_penalty",
-    "stop", "seed", "reasoning_effort",
-)  # fmt: skip
+_PARAMS = {name: field.param for name, field in FIELDS.items() if field.param}
 
 
 def model_params(values: Mapping[str, Any]) -> dict[str, Any]:
     """The sampling parameters that are set, and the provider's own options, for a request."""
-    params = {name: values[name] for name in _PARAMS if values[name] is not None}
+    params = {sent: values[n] for n, sent in _PARAMS.items() if values[n] is not None}
     more = values["provider_options"]
     return {**params, **more} if more else params

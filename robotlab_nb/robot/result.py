@@ -6,12 +6,14 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, Generic
 
-from ..core.events import SCHEMA_VERSION, Event, Scope
+from ..core.errors import InputError, RunWaiting
+from ..core.events import Event
 from ..core.json import canonical
 from ..core.messages import Message, Transcript
+from ..core.pickling import Guarded
 from ..core.readings import reading
 from ..core.state import RunState
-from ..core.views import message_from_view, view_from_dict, views
+from ..core.views import views
 from ..runtime.notebook import ShownOnce
 
 if TYPE_CHECKING:
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeVar
 
+    from ..core.records import Asked
     from ..core.state import ToolCall
     from ..core.usage import Usage
     from ..core.views import View
+    from ..runtime.run import Run
 else:
     from typing import TypeVar
 
@@ -37,7 +41,7 @@ else:
 _DEBUG = ("events",)
 
 
-class RobotResult(ShownOnce, Generic[T]):
+class RobotResult(Guarded, ShownOnce, Generic[T]):
     """The result of a robot's run. ``str(result)`` is the answer.
 
     Attributes
@@ -61,7 +65,7 @@ class RobotResult(ShownOnce, Generic[T]):
     True
     """
 
-    __slots__ = ("_events", "conversation", "delegated_by", "state", "values")
+    __slots__ = ("_events", "_run", "conversation", "delegated_by", "state", "values")
 
     def __init__(
         self,
@@ -71,29 +75,96 @@ class RobotResult(ShownOnce, Generic[T]):
         values: Mapping[str, Any] | None = None,
         conversation: tuple[Message, ...] = (),
         delegated_by: str | None = None,
+        run: Run[Any] | None = None,
     ) -> None:
         self.state = state
         self._events = events
         self.values = dict(values or {})
         self.conversation = conversation
         self.delegated_by = delegated_by
+        #: the run, as long as it waits for an answer
+        self._run = run if state.status == "waiting" else None
 
     # -- the answer ------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
-        """The answer: the last assistant text of the turn, else its reasoning, else ``""``."""
+        """The answer: the last assistant text of the turn, else its reasoning, else ``""``.
+
+        Raises
+        ------
+        RunWaiting
+            When the run still waits for a person.
+        """
+        if self.state.status == "waiting":
+            raise self._waiting()
         return self.state.text
 
     @property
     def last_text_content(self) -> str:
         """robot_lab's name for :attr:`text`."""
-        return self.state.text
+        return self.text
 
     @property
     def reply(self) -> str:
         """robot_lab's other name for :attr:`text`."""
-        return self.state.text
+        return self.text
+
+    @property
+    def parsed(self) -> T:
+        """The answer as what ``output=`` asked for; of a result read back, as plain data.
+
+        Raises
+        ------
+        RunWaiting
+            When the run still waits for a person.
+        InputError
+            When no ``output=`` was asked for.
+        """
+        if self.state.status == "waiting":
+            raise self._waiting()
+        if "output" in self.values:
+            return self.values["output"]  # type: ignore[no-any-return]
+        if self.state.output is None and not self.state.info.get("output"):
+            raise InputError(
+                f"robot {self.robot_name!r} was not asked for data",
+                hint="Pass output= a pydantic model, a type or a JSON Schema.",
+            )
+        return self.state.output  # type: ignore[no-any-return]
+
+    @property
+    def pending(self) -> list[Asked]:
+        """What the run waits for: questions and approvals, those of runs inside it included."""
+        return [a for s in self.state.walk() for a in s.asked.values() if a.status == "pending"]
+
+    def answer(self, value: Any) -> RobotResult[T]:
+        """Answer what a waiting run asks, and wait for what comes of it.
+
+        Parameters
+        ----------
+        value : object
+            As for :meth:`Run.answer <robotlab_nb.runtime.run.Run.answer>`.
+
+        Returns
+        -------
+        RobotResult
+            The result after that; it may be waiting again.
+        """
+        if self._run is None:
+            raise InputError(
+                f"robot {self.robot_name!r} asks nothing: its run is {self.status}",
+                hint="Only a waiting run is answered.",
+            )
+        found: RobotResult[T] = self._run.answer(value).result()
+        return found
+
+    def _waiting(self) -> RunWaiting:
+        asked = self.pending
+        what = f": {asked[0].text}" if asked else ""
+        return RunWaiting(
+            f"robot {self.robot_name!r} waits for a person{what}",
+            hint="Answer with result.answer(…) or run.answer(…).",
+        )
 
     @property
     def reasoning(self) -> str:
@@ -101,7 +172,7 @@ class RobotResult(ShownOnce, Generic[T]):
         return "\n\n".join(m.reasoning for m in self.state.turn if m.reasoning)
 
     def __str__(self) -> str:
-        return self.text
+        return self.state.text  # a waiting result's too: str() never raises
 
     def __format__(self, spec: str) -> str:
         return format(self.text, spec)
@@ -139,7 +210,7 @@ class RobotResult(ShownOnce, Generic[T]):
 
     @property
     def status(self) -> str:
-        """``completed``, ``failed`` or ``interrupted``."""
+        """``completed, failed, interrupted``, or ``waiting`` for a person."""
         return self.state.status
 
     @property
@@ -282,7 +353,9 @@ class RobotResult(ShownOnce, Generic[T]):
         if data.get("events"):
             events = [Event.from_dict(e) for e in data["events"]]
         else:
-            events = _events_of_export(data)
+            from .exports import events_of_export
+
+            events = events_of_export(data)
         conversation = tuple(Message.from_dict(m) for m in data.get("conversation", ()))
         return cls(
             RunState.fold(events),
@@ -290,69 +363,3 @@ class RobotResult(ShownOnce, Generic[T]):
             conversation=conversation,
             delegated_by=data.get("delegated_by"),
         )
-
-
-def _events_of_export(data: Mapping[str, Any]) -> list[Event]:
-    """The events that an exported result implies, times unknown."""
-    name = str(data.get("robot_name", "robot"))
-    run_id = str(data.get("id", "unknown"))
-    scope = Scope(run_id, run_id, None, 0, "robot", (name,), name)
-    events: list[Event] = []
-    end = data.get("duration") or 0.0
-
-    def add(type_: str, fields: dict[str, Any], elapsed: float = 0.0) -> None:
-        events.append(Event(type_, scope, len(events), elapsed, fields))
-
-    add(
-        "run.started",
-        {
-            "schema_version": SCHEMA_VERSION,
-            "started_at": data.get("created_at"),
-            "name": name,
-            "model": data.get("model"),
-            "simulated": data.get("simulated", False),
-        },
-    )
-    call = f"{run_id}.1"
-    add("model_call.started", {"call_id": call, "round": 1, "model": data.get("model") or ""})
-    for called in data.get("tool_calls", ()):
-        _add_tool_call(add, called, call)
-    for view in data.get("output", ()):
-        message = message_from_view(view_from_dict(view))
-        fields: dict[str, Any] = {"message": message.to_dict()}
-        if view.get("stop_reason"):
-            fields["stop_reason"] = view["stop_reason"]
-        add("message.added", fields)
-    usage = {
-        "input_tokens": data.get("input_tokens"),
-        "output_tokens": data.get("output_tokens"),
-        "cost_usd": data.get("cost_usd"),
-        "cost_complete": data.get("cost_usd") is not None,
-        "calls": 1,
-    }
-    add("model_call.completed", {"call_id": call, "usage": usage}, end)
-    add("run.completed", {"stop_reason": data.get("stop_reason")}, end)
-    return events
-
-
-def _add_tool_call(add: Any, called: Mapping[str, Any], call: str) -> None:
-    tool = called.get("tool", called)  # ours, or robot_lab's tool result
-    content = called.get("content", {})
-    failed = "error" in content
-    started = {
-        "tool_call_id": str(tool["id"]), "call_id": call, "round": 1, "tool": str(tool["name"]),
-        "arguments": tool.get("input"),
-    }  # fmt: skip
-    add("tool_call.started", started)
-    shown = content.get("error") if failed else content.get("data")
-    text = shown if isinstance(shown, str) else json.dumps(shown)
-    ended: dict[str, Any] = {
-        "tool_call_id": str(tool["id"]),
-        "status": called.get("status", "failed" if failed else "completed"),
-        "content": text,
-    }
-    if failed:
-        ended["error"] = {"type": "ToolError", "message": text}
-    else:
-        ended["result"] = shown
-    add("tool_call.completed", ended)

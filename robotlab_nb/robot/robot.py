@@ -1,34 +1,41 @@
 """A robot: a model with a system prompt, tools and a conversation.
 
-A Robot holds what was said of it and its conversation; running it is :mod:`.turn`'s work.
+A Robot holds what was said of it and its conversation; running it is :mod:`.turn`'s work,
+changing it :mod:`.changing`'s, its past :mod:`.remembering`'s.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.config import RunConfig, check, options
-from ..core.errors import ConfigurationError, InputError
-from ..core.keywords import strict_keywords
-from ..core.messages import Message, Transcript
+from ..core.config import RunConfig, options, plain, resolve
+from ..core.errors import ConfigurationError
+from ..core.keywords import ListedSettings
+from ..core.messages import Message
+from ..core.pickling import refuse_secrets
 from ..core.readings import Pictured
-from ..runtime.loop import loop_is_running
-from ..runtime.run import Run
-from ..tools.call import check_callable
-from ..tools.selection import cap
+from ..core.secrets import redact_data
+from ..tools.decorator import Tool, ToolManifest
 from .asking import Asking
-from .conversation import Conversation, as_message, as_question, repair
-from .in_force import InForce, in_force, model_params
+from .changing import Changing, checked
+from .conversation import Conversation
+from .in_force import BUDGETS, InForce, in_force
+from .remembering import Remembering
 from .result import T
-from .turn import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from typing_extensions import Unpack
+
     from ..core.config import Effective
+    from ..core.fields import Settings
     from ..models.protocol import Model
-    from ..tools.decorator import ToolManifest
+    from ..prompts.composing import Composition
+    from ..runtime.budgets import Budget
+    from ..runtime.run import Run
     from .in_force import Level
+    from .learnings import Learnings
     from .result import RobotResult
 
 __all__ = ["Robot", "build"]
@@ -36,46 +43,40 @@ __all__ = ["Robot", "build"]
 UNNAMED = "robot"
 
 
-class Robot(Asking[T], Pictured):
+class Robot(Asking[T], Changing, Remembering, Pictured):
     """A robot. Every part is optional: a bare robot talks to the simulated model.
 
     Parameters
     ----------
     name : str, optional
-        Shown everywhere; ``"robot"`` when left out.
+        Shown everywhere. Left out, the template's, else ``"robot"``.
     system_prompt : str, optional
-        What the model is told first, as it stands.
+        What the model is told first, as it stands; after the template when there is one.
     description : str, optional
         What the robot is for, for people and for other robots.
-    model : str or Model, optional
-        ``"provider/name"``, or a Model. Without one, and without ``rl.options.model``, answers
-        are simulated, and say so.
-    provider, api_base, api_key : str, optional
-        Provider of a bare model name; address of an OpenAI-compatible server; a key, or the name
-        of the environment variable that holds it.
-    via : str, optional
-        ``"litellm"`` to go through litellm even where a direct way exists.
-    tools : list, optional
-        The exact set: functions, Tools. ``[]`` for none.
+    template : str, Path or Template, optional
+        A prompt with parameters: a name in the folder of prompts, a file, or a Template. It may
+        bring a name, a description, tools, skills and settings, all weaker than those given here.
+    context : mapping or callable, optional
+        Values for the template's parameters; a run may give more, and stronger ones.
+    skills : sequence, optional
+        Templates whose text comes before the template's. (For ``SKILL.md`` bundles that are
+        matched to each message, see the setting ``agent_skills``.)
     config : RunConfig or dict, optional
         Any settings; the keywords here are stronger.
-    temperature, top_p, top_k, max_tokens, presence_penalty, frequency_penalty, stop, seed, \
-reasoning_effort : optional
-        Sampling parameters, sent when set.
-    max_tool_rounds : int, optional
-        Most rounds of tool calls in a run (25).
-    on_content : callable, optional
-        Called with each piece of text as it streams.
-    on_tool_call : callable, optional
-        Called with each :class:`~robotlab_nb.core.state.ToolCall` as it starts.
-    on_tool_result : callable, optional
-        Called with the ToolCall and its result.
+    **settings
+        Any setting; ``rl.RunConfig`` lists them. The commonest: ``model`` (``"provider/name"``,
+        or a Model; without one, and without ``rl.options.model``, answers are simulated and say
+        so), ``api_base``, ``api_key`` (a key, or the name of the environment variable that holds
+        it), ``tools`` (the exact set: functions, Tools; ``[]`` for none), ``temperature``,
+        ``max_tokens``, ``output`` (what the answer must be), ``fallback``, ``token_budget``,
+        ``cost_budget``, ``max_tool_rounds``, ``approve``, ``hooks``, ``on_content``.
 
     Raises
     ------
     ConfigurationError
         When something cannot be meant: an unknown provider, a tool without a usable signature,
-        a wrong type. The message says which and what to do.
+        a wrong type, a template that is not there. The message says which and what to do.
 
     Examples
     --------
@@ -90,83 +91,136 @@ reasoning_effort : optional
     """
 
     __slots__ = (
-        "__weakref__", "_config", "_conversation", "_keywords", "_known", "_named", "_system",
-        "description", "name",
+        "__weakref__", "_budgets", "_config", "_context", "_description", "_keywords", "_known",
+        "_name", "_skills", "_system", "_template",
     )  # fmt: skip
 
-    name: str
-    description: str | None
+    __signature__ = ListedSettings()
 
-    @strict_keywords
     def __init__(
         self,
         name: str | None = None,
         *,
         system_prompt: str | None = None,
         description: str | None = None,
-        model: str | Model | None = None,
-        provider: str | None = None,
-        api_base: str | None = None,
-        api_key: str | None = None,
-        via: str | None = None,
-        tools: Sequence[Any] | None = None,
+        template: Any = None,
+        context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
+        skills: Sequence[Any] = (),
         config: RunConfig | Mapping[str, Any] | None = None,
-        temperature: float | None = None,
-        top_p: float | None = None,
-        top_k: int | None = None,
-        max_tokens: int | None = None,
-        presence_penalty: float | None = None,
-        frequency_penalty: float | None = None,
-        stop: str | Sequence[str] | None = None,
-        seed: int | None = None,
-        reasoning_effort: str | None = None,
-        max_tool_rounds: int | None = None,
-        on_content: Callable[[str], object] | None = None,
-        on_tool_call: Callable[..., object] | None = None,
-        on_tool_result: Callable[..., object] | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
-        given = {k: v for k, v in locals().items() if v is not None and k in _KEYWORDS}
         if name is not None and (not isinstance(name, str) or not name.strip()):
             raise ConfigurationError(
                 f"a robot's name is a text, not {name!r}", hint="Leave it out for an unnamed one."
             )
         if system_prompt is not None and not isinstance(system_prompt, str):
             raise ConfigurationError(
-                f"system_prompt= takes a text, not {type(system_prompt).__name__}"
+                f"system_prompt= takes a text, not {type(system_prompt).__name__}",
+                hint="For a prompt with parameters, use template=.",
             )
-        self.name = name or UNNAMED
-        self._named = name is not None
-        self.description = description
+        self._name = name
+        self._description = description
         self._system = Message("system", system_prompt) if system_prompt else None
-        where = f"robot {self.name!r}"
-        for key, value in given.items():
-            if key != "tools":
-                check(key, value, where)
-        self._keywords = given
+        self._template = template
+        self._context = context
+        self._skills = (skills,) if isinstance(skills, str) else tuple(skills)
         self._config = RunConfig.of(config) if config is not None else None
+        self._keywords = checked(settings, name or UNNAMED)
         self._conversation = Conversation()
-        self._known: tuple[int, InForce] | None = None
+        self._known: tuple[int, InForce, Composition | None] | None = None
+        self._budgets: tuple[tuple[Any, ...], tuple[Budget, ...]] | None = None
+        self._learnings: Learnings | None = None
         self._in_force()
 
-    def _levels(self) -> tuple[Level, ...]:
+    # -- what is in force --------------------------------------------------------------------
+
+    def _compose(self) -> Composition | None:
+        """The templates as they are now: their files may have changed."""
+        if self._template is None and not self._skills:
+            return None
+        from ..prompts.composing import compose
+
+        own = [("config", self._config or {}), ("robot", self._keywords)]
+        settings = resolve([*options.levels(), *own]).values_
+        found = compose(
+            self._template, self._skills, folder=settings["prompts_path"], settings=settings
+        )
+        if found is not None and found.mcp:
+            raise ConfigurationError(
+                f"the template of robot {self._name or UNNAMED!r} names tool servers (mcp:)",
+                hint="Robots cannot use them yet; give their functions as tools=.",
+            )
+        return found
+
+    def levels(self, composition: Composition | None = None) -> tuple[Level, ...]:
         """What was set on the robot, weakest first."""
-        if self._config is None:
-            return (("robot", self._keywords),)
-        return (("config", self._config), ("robot", self._keywords))
+        own: tuple[Level, ...] = (("robot", self._keywords),)
+        if self._config is not None:
+            own = (("config", self._config), *own)
+        if composition is None:
+            return own
+        said: dict[str, Any] = {}
+        if composition.tools is not None and not any("tools" in level for _, level in own):
+            said["tools"] = composition.selection()
+        if composition.agent_skills is not None:
+            said["agent_skills"] = composition.agent_skills
+        return (*composition.levels, ("template", said), *own)
 
     def _in_force(self) -> InForce:
-        """What is in force now; worked out again when the options have changed."""
+        """What is in force now; worked out again when options or templates have changed."""
         known = self._known
-        if known is None or known[0] != options.version:
-            known = self._known = (options.version, in_force(self._levels()))
-        return known[1]
+        if known is not None and known[0] == options.version:
+            templates = known[2]
+            if templates is None or not templates.has_changed():
+                return known[1]
+        composition = self._compose()
+        found = in_force(self.levels(composition))
+        found = found._replace(tools=self.owned(found.tools))
+        self._known = (options.version, found, composition)
+        return found
+
+    def look(self) -> tuple[InForce, Composition | None]:
+        """What is in force now, and the templates that are part of it."""
+        found = self._in_force()
+        return found, self._known[2] if self._known is not None else None
+
+    def owned(self, tools: ToolManifest) -> ToolManifest:
+        """Tools with this robot as the owner of those that have one."""
+        if all(type(one) is Tool for one in tools):
+            return tools
+        return ToolManifest([one.attached_to(self) for one in tools])
 
     # -- what it is ------------------------------------------------------------------------
 
     @property
+    def name(self) -> str:
+        """Shown everywhere: as given, else the template's, else ``"robot"``."""
+        if self._name is not None:
+            return self._name
+        composition = self._known[2] if self._known is not None else None
+        return (composition.robot_name if composition is not None else None) or UNNAMED
+
+    @property
+    def description(self) -> str | None:
+        """What the robot is for."""
+        if self._description is not None or self._known is None or self._known[2] is None:
+            return self._description
+        return self._known[2].description
+
+    @property
     def system_prompt(self) -> str | None:
-        """What the model is told first."""
+        """The prompt that was given as it stands; a template's text is not in it."""
         return self._system.text if self._system is not None else None
+
+    @property
+    def template(self) -> Any:
+        """The template, as it was given."""
+        return self._template
+
+    @property
+    def skills(self) -> tuple[Any, ...]:
+        """The template skills, as they were given."""
+        return self._skills
 
     @property
     def model(self) -> Model:
@@ -193,13 +247,26 @@ reasoning_effort : optional
         """Every setting in force, with the level that set it."""
         return self._in_force().effective
 
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The robot's own budgets, charged by all its runs together."""
+        values = self._in_force().effective.values_
+        wanted = tuple(values[name] for name in BUDGETS)
+        if wanted == (None,) * len(BUDGETS):
+            return ()
+        if self._budgets is None or self._budgets[0] != wanted:
+            from ..runtime.budgets import budgets_of
+
+            self._budgets = (wanted, budgets_of(values, f"robot {self.name!r}"))
+        return self._budgets[1]
+
     def to_dict(self) -> dict[str, Any]:
         """What was said of the robot, as JSON; nulls left out, keys never shown."""
-        from ..core.config import plain
-
         out: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
+            "template": plain("template", self._template),
+            "skills": plain("skills", self._skills),
             "system_prompt": self.system_prompt,
             "model": self.model_name,
             "tools": list(self.tools.names),
@@ -209,66 +276,15 @@ reasoning_effort : optional
                 if s.origin != "default" and k not in ("model", "tools")
             },
         }
-        return {k: v for k, v in out.items() if v not in (None, [], {})}
+        told: dict[str, Any] = redact_data(out)
+        return {k: v for k, v in told.items() if v not in (None, [], {})}
 
-    # -- its conversation --------------------------------------------------------------------
-
-    @property
-    def messages(self) -> Transcript:
-        """The conversation so far, system message first."""
-        kept = self._conversation.messages
-        return Transcript((self._system, *kept) if self._system is not None else kept)
-
-    def clear_messages(self, *, keep_system: bool = True) -> Robot[T]:
-        """Forget the conversation.
-
-        Parameters
-        ----------
-        keep_system : bool, optional
-            False forgets the system prompt too.
-
-        Returns
-        -------
-        Robot
-            This robot.
-        """
-        self._conversation.replace(())
-        if not keep_system:
-            self._system = None
-        return self
-
-    def replace_messages(self, messages: Sequence[Any]) -> Robot[T]:
-        """Put another conversation in place (a saved one, say).
-
-        Parameters
-        ----------
-        messages : sequence
-            Messages, dicts (ours, robot_lab's, or ``{"role", "content"}``) or strings (a
-            person's). A leading system message becomes the robot's system prompt. Tool calls
-            without a result get one that says so; results without a call are dropped.
-
-        Returns
-        -------
-        Robot
-            This robot.
-
-        Raises
-        ------
-        InputError
-            When something is not a message; nothing is changed then.
-        """
-        found = [as_message(m) for m in messages]
-        system = found.pop(0) if found and found[0].role == "system" else None
-        if any(m.role == "system" for m in found):
-            raise InputError(
-                f"robot {self.name!r}: a system message stands inside the conversation",
-                hint="It can only be the first message.",
-            )
-        mended, _ = repair(found)
-        if system is not None:
-            self._system = system
-        self._conversation.replace(mended)
-        return self
+    def _say_first(self, system: Message | None) -> None:
+        """Put a system message in the place of prompt, template and skills."""
+        self._system = system
+        self._template = None
+        self._skills = ()
+        self._known = None
 
     # -- running -----------------------------------------------------------------------------
 
@@ -278,6 +294,7 @@ reasoning_effort : optional
         level: Mapping[str, Any],
         *,
         context: Mapping[str, Any] | None = None,
+        attachments: Sequence[Any] = (),
         detached: bool = False,
         blocking: bool = False,
         origin: str = "run",
@@ -293,7 +310,9 @@ reasoning_effort : optional
         level : mapping
             What the run sets; see :func:`~robotlab_nb.robot.in_force.run_level`.
         context : mapping, optional
-            Values for tools.
+            Values for templates and tools.
+        attachments : sequence, optional
+            Files, images, tables that belong to the message.
         detached, blocking : bool, optional
             Whether the run is a root of its own; whether the caller's loop is blocked meanwhile.
         origin : str, optional
@@ -305,57 +324,22 @@ reasoning_effort : optional
         keep : bool, optional
             Whether the run starts from the robot's conversation and is kept in it.
         """
-        found = self._in_force()
-        if level or above:
-            found = in_force((*above, *self._levels(), (origin, level)))
-        effective, model, tools = found
-        tools = cap(tools, effective.values_["max_tools"])
-        question = as_question(message, self.name)
-        model.check()
-        check_callable(tools, may_use_caller=not blocking and loop_is_running())
-        turn = Turn(
-            self,
-            question,
-            model=model,
-            tools=tools,
-            effective=effective,
-            system=self._system,
-            params=model_params(effective.values_),
-            context=dict(context or {}),
-            conversation=self._conversation if keep else None,
-            about={"context": sorted(map(str, context))} if context else {},
-        )
-        return Run(
-            self.name, "robot", turn.work, turn.finish,
-            robot=self.name, label=label, detached=detached,
+        from .preparing import make_run
+
+        return make_run(
+            self, message, level, context=context, attachments=attachments, detached=detached,
+            blocking=blocking, origin=origin, above=above, label=label, keep=keep,
         )  # fmt: skip
 
+    def build_context(self) -> dict[str, Any]:
+        """The values for templates and tools that the robot was built with."""
+        given = self._context() if callable(self._context) else self._context
+        return dict(given or {})
+
     def __reduce__(self) -> Any:
-        return _rebuild, (self._recipe(),)
-
-    def _recipe(self) -> dict[str, Any]:
-        """What builds this robot again elsewhere: no conversation, no live model, no key."""
-        from ..core.config import key_name_only
-
-        recipe = {k: v for k, v in self._keywords.items() if k != "api_key"}
-        key = key_name_only(self._keywords.get("api_key"))
-        if key is not None:
-            recipe["api_key"] = key
-        if self._config is not None:
-            recipe["config"] = {k: v for k, v in self._config.items() if k != "api_key"}
-        recipe["name"] = self.name if self._named else None
-        recipe["system_prompt"] = self.system_prompt
-        recipe["description"] = self.description
-        return recipe
-
-
-_KEYWORDS = frozenset(
-    {
-        "model", "provider", "api_base", "api_key", "via", "tools", "temperature", "top_p",
-        "top_k", "max_tokens", "presence_penalty", "frequency_penalty", "stop", "seed",
-        "reasoning_effort", "max_tool_rounds", "on_content", "on_tool_call", "on_tool_result",
-    }
-)  # fmt: skip
+        recipe = self._recipe()
+        refuse_secrets(f"robot {self.name!r}", recipe)
+        return _rebuild, (recipe,)
 
 
 def _rebuild(recipe: dict[str, Any]) -> Robot[Any]:

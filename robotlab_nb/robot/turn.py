@@ -6,35 +6,35 @@ However it ends, every tool call has exactly one result and the history can be s
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import ConfigurationError, ToolLoopError, describe_error
+from ..core.errors import ToolLoopError
 from ..core.keys import text_hash
-from ..core.messages import Message, ToolResultPart
+from ..core.messages import MEDIA_IN_EVENTS, Message
 from ..models.calls import Call
 from ..models.protocol import Request
-from ..runtime.stop import StopRun
-from ..tools.arguments import parsed_or_none
-from ..tools.call import Outcome, call_tool, unknown_tool
 from .result import RobotResult
+from .tool_round import INTERRUPTED, ToolRound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ..core.config import Effective
     from ..core.messages import ToolCallPart
     from ..core.state import RunState
     from ..models.protocol import Model
+    from ..runtime.hooks import Chain
     from ..runtime.run import Run
-    from ..tools.decorator import Tool, ToolManifest
+    from ..tools.decorator import ToolManifest
     from .conversation import Conversation
+    from .output_check import OutputCheck
+    from .prompting import Prompt
+    from .structured import Shape
 
-__all__ = ["Turn"]
+__all__ = ["INTERRUPTED", "Turn"]
 
 #: stop reasons after which tool calls of the same answer are not carried out
 _NOT_CARRIED_OUT = frozenset({"length", "refused", "content_filter"})
-INTERRUPTED = "interrupted: the run was stopped before this tool answered"
 
 
 class Turn:
@@ -51,17 +51,29 @@ class Turn:
     effective : Effective
         The settings in force.
     system : Message or None
+        The system message, where it is the same for every message.
+    params : mapping
+        Sampling parameters.
     context : mapping
-        Values for tools that ask for ``context``.
+        Values for templates and for tools that ask for ``context``.
     conversation : Conversation or None
         Where the turn is committed; None when it is to leave no trace.
     about : mapping
         More fields of the ``run.started`` event.
+    prompt : Prompt, optional
+        The parts of the system message, where it depends on the message or the context.
+    fallbacks : sequence of Model, optional
+        Asked in turn when the model fails.
+    hooks : Chain, optional
+        Handlers around the run and its calls.
+    shape : Shape, optional
+        What the answer must be.
     """
 
     __slots__ = (
-        "about", "call", "committed", "context", "conversation", "effective", "history",
-        "message", "model", "params", "robot", "run", "settings", "system", "tools", "version",
+        "about", "call", "committed", "context", "conversation", "effective", "fallbacks",
+        "history", "hooks", "message", "model", "opened", "output", "params", "prompt", "robot",
+        "round", "run", "settings", "shape", "system", "tools", "version",
     )  # fmt: skip
 
     def __init__(
@@ -77,6 +89,10 @@ class Turn:
         context: Mapping[str, Any],
         conversation: Conversation | None,
         about: Mapping[str, Any],
+        prompt: Prompt | None = None,
+        fallbacks: Sequence[Model] = (),
+        hooks: Chain | None = None,
+        shape: Shape | None = None,
     ) -> None:
         self.robot = robot
         self.message = message
@@ -89,11 +105,18 @@ class Turn:
         self.context = context
         self.conversation = conversation
         self.about = about
+        self.prompt = prompt
+        self.fallbacks = fallbacks
+        self.hooks = hooks
+        self.shape = shape
         self.version = 0
         self.history: tuple[Message, ...] = ()
+        self.opened = False
         #: the conversation as this turn leaves it, once it has ended
         self.committed: tuple[Message, ...] | None = None
         self.call: Call | None = None
+        self.output: OutputCheck | None = None
+        self.round: ToolRound
         self.run: Run[Any]
 
     async def work(self, run: Run[Any]) -> None:
@@ -102,9 +125,14 @@ class Turn:
         run.on_abandon = self._abandon
         if self.conversation is not None:
             self.version, self.history = self.conversation.snapshot()
-        self._open()
         try:
-            await self._loop()
+            await self._begin()
+            if self.hooks is not None and "run" in self.hooks.families:
+                from .hooked import hooked_run
+
+                await hooked_run(self, self.hooks)
+            else:
+                await self.whole()
         except BaseException:
             self._keep_partial()
             self._close()
@@ -114,36 +142,47 @@ class Turn:
     def finish(self, run: Run[Any]) -> RobotResult[Any]:
         """The result of the turn, as far as it has come."""
         return RobotResult(
-            run.state, run.events, values=run.values, conversation=self.committed or ()
+            run.state, run.events, values=run.values, conversation=self.committed or (), run=run
         )
 
     # -- the loop --------------------------------------------------------------------------
 
+    async def whole(self) -> None:
+        """Open the turn and go on until there is an answer."""
+        await self.open()
+        await self._loop()
+
     async def _loop(self) -> None:
         run, settings = self.run, self.settings
         state = run.state
-        specs = self.tools.specs
         rounds = 0
         while True:
-            request = Request(
-                tuple(state.messages),
-                specs,
-                self.params,
-                run.listening or settings["on_content"] is not None,
-            )
-            self.call = Call(
-                run, self.model, request, settings,
-                tools_key=self.tools.key, round_=len(state.model_calls) + 1,
-            )  # fmt: skip
-            message = await self.call.complete()
-            self.call = None
-            self._add(message, state.stop_reason)
+            if settings["auto_compact"]:
+                await self._compact()
+            message = await self._ask(self._request())
+            self.add(message, state.stop_reason)
             calls = message.tool_calls
             if not calls:
-                return
+                if self.output is None:
+                    return
+                again = self.output.judge_message(message, state.stop_reason)
+                if again is None:
+                    return
+                self.add(again)
+                continue
             if state.stop_reason in _NOT_CARRIED_OUT:
                 self._refuse(calls, f"not run: the answer ended early ({state.stop_reason})")
+                if self.output is not None:
+                    self.output.judge_message(message, state.stop_reason)
                 return
+            if self.output is not None:
+                rest = self._judge(self.output, calls)
+                if rest is None:
+                    return
+                if rest != calls:
+                    await self.round.call(rest)
+                    self.add(self.round.results(calls))
+                    continue
             rounds += 1
             if rounds > settings["max_tool_rounds"]:
                 self._refuse(calls, "not run: the robot reached max_tool_rounds")
@@ -152,84 +191,67 @@ class Turn:
                     hint=f"max_tool_rounds is {settings['max_tool_rounds']}; raise it, or tell the "
                     "robot when to stop.",
                 )
-            await self._call_tools(calls)
+            await self.round.call(calls)
+            self.add(self.round.results(calls))
 
-    async def _call_tools(self, calls: tuple[ToolCallPart, ...]) -> None:
-        """Run the calls of one answer side by side, and add their results in call order."""
-        if len(calls) == 1:
-            await self._call_one(calls[0])
-        else:
-            await self._side_by_side(calls)
-        self._add(self._results(calls))
+    def _judge(
+        self, output: OutputCheck, calls: tuple[ToolCallPart, ...]
+    ) -> tuple[ToolCallPart, ...] | None:
+        """The calls still to be run, besides the one that gives the answer; None when it did."""
+        final = output.final_call(calls)
+        if final is None:
+            return calls
+        if output.judge_call(calls, final, self.round):
+            self.add(self.round.results(calls))
+            return None
+        return tuple(c for c in calls if c is not final)
 
-    async def _side_by_side(self, calls: tuple[ToolCallPart, ...]) -> None:
-        import asyncio
-
-        loop = asyncio.get_running_loop()
-        tasks = [loop.create_task(self._call_one(c)) for c in calls]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-            for task in done:
-                task.result()
-        finally:
-            left = [t for t in tasks if not t.done()]
-            for task in left:
-                task.cancel()
-            if left:
-                await asyncio.wait(left)
-
-    async def _call_one(self, part: ToolCallPart) -> None:
-        import asyncio
-
-        run, settings = self.run, self.settings
-        tool = self.tools.get(part.name)
-        self._start(part, tool)
-        called = run.state.tool_calls[part.id]
-        if settings["on_tool_call"] is not None:
-            settings["on_tool_call"](called)
-        began = monotonic()
-        try:
-            outcome = await self._outcome(part, tool)
-        except asyncio.CancelledError:
-            leaked = tool is not None and not tool.is_async
-            if leaked:
-                run.stuck(part.name)
-            self._interrupt(part.id, began, leaked)
-            raise
-        except StopRun:
-            self._interrupt(part.id, began, False)
-            raise
-        except ConfigurationError as error:
-            # Not the tool's fault: the run cannot give it what it needs.
-            outcome = Outcome("failed", content=str(error), error=describe_error(error))
-            self._finish(part, outcome, began)
-            raise
-        self._finish(part, outcome, began)
-        if settings["on_tool_result"] is not None:
-            settings["on_tool_result"](called, outcome.value)
-        if outcome.exception is not None and self._raises(tool):
-            raise outcome.exception
-
-    def _raises(self, tool: Tool | None) -> bool:
-        own = tool.raise_on_error if tool is not None else None
-        return bool(self.settings["raise_on_error"] if own is None else own)
-
-    async def _outcome(self, part: ToolCallPart, tool: Tool | None) -> Outcome:
-        if tool is None:
-            return unknown_tool(part.name, self.tools.names)
-        timeout = self.settings["tool_timeout"] if tool.timeout is None else tool.timeout
-        return await call_tool(
-            tool,
-            part.arguments,
-            injected={"run": self.run, "robot": self.robot, "context": self.context},
-            timeout=timeout,
-            caller_loop=self.run.caller_loop,
+    def _request(self) -> Request:
+        run = self.run
+        request = Request(
+            tuple(run.state.messages),
+            self.tools.specs,
+            self.params,
+            run.listening or self.settings["on_content"] is not None,
         )
+        if self.shape is not None:
+            self.shape.apply(request)
+        return request
+
+    async def _ask(self, request: Request) -> Message:
+        """The model's answer to a request, or what a handler gives in its place."""
+        if self.hooks is None or "llm_generation" not in self.hooks.families:
+            return await self.complete(request)
+        from .hooked import hooked_generation
+
+        return await hooked_generation(self, self.hooks, request)
+
+    async def complete(self, request: Request) -> Message:
+        """Ask the model."""
+        key = self.tools.key
+        self.call = Call(
+            self.run, self.model, request, self.settings,
+            tools_key=key if self.shape is None else self.shape.keyed(key),
+            round_=len(self.run.state.model_calls) + 1, fallbacks=self.fallbacks,
+        )  # fmt: skip
+        message = await self.call.complete()
+        self.call = None
+        return message
+
+    async def _compact(self) -> None:
+        """Compress old turns when the model's window fills up."""
+        from .compacting import compact_turn
+
+        await compact_turn(self)
 
     # -- events ----------------------------------------------------------------------------
 
-    def _open(self) -> None:
+    async def _begin(self) -> None:
+        """Record the start: nothing of the run stands before it."""
         run = self.run
+        if self.prompt is not None:
+            await self.prompt.fill()
+            self.system = self.prompt.message()
         run.started(
             {
                 "name": run.name,
@@ -243,92 +265,69 @@ class Turn:
                 **self.about,
             }
         )
-        if self.system is not None:
-            self._add(self.system)
-        if self.history:
-            run.emit("conversation.loaded", {"messages": [m.to_dict() for m in self.history]})
-        self._add(self.message)
 
-    def _add(self, message: Message, stop_reason: str | None = None) -> None:
-        data: dict[str, Any] = {"message": message.to_dict()}
+    async def open(self) -> None:
+        """Record all that the model is told first."""
+        run = self.run
+        self.opened = True
+        if self.prompt is not None:
+            await self._match(self.prompt)
+        self._equip()
+        if self.system is not None:
+            self.add(self.system)
+        if self.history:
+            told = [m.to_dict(most_media=MEDIA_IN_EVENTS) for m in self.history]
+            run.emit("conversation.loaded", {"messages": told})
+        for part in self.message.heavy_media():
+            run.values[str(part.sha256)] = part
+        self.add(self.message)
+
+    async def _match(self, prompt: Prompt) -> None:
+        """Put agent skills that match the message before the rest, and offer their tools."""
+        from ..tools.decorator import ToolManifest
+
+        more = await prompt.match(self.run, self.message.text, self.settings, self.tools)
+        self.system = prompt.message()
+        if more:
+            self.tools = ToolManifest([*self.tools, *more])
+
+    def _equip(self) -> None:
+        """Make what calls the tools, and what judges the answer."""
+        settings, run = self.settings, self.run
+        approvals = loops = None
+        if len(self.tools):
+            if settings["approve"] is not None or self.tools.guarded:
+                from .approvals import approvals_of
+
+                approvals = approvals_of(settings, self.tools, frozenset())
+            if settings["doom_loop_threshold"] is not None and __import__(
+                "importlib.util"
+            ).util.find_spec("robotlab_nb.robot.doom_loop"):
+                from .doom_loop import DoomLoop
+
+                loops = DoomLoop(settings["doom_loop_threshold"])
+        self.round = ToolRound(
+            run, self.robot, self.tools, settings,
+            injected={"run": run, "robot": self.robot, "context": self.context},
+            approvals=approvals, hooks=self.hooks, loops=loops,
+        )  # fmt: skip
+        if self.shape is not None:
+            from .output_check import OutputCheck
+
+            self.output = OutputCheck(run, self.shape, settings["output_retries"])
+
+    def add(self, message: Message, stop_reason: str | None = None) -> None:
+        """Record that a message joined the prompt."""
+        data: dict[str, Any] = {"message": message.to_dict(most_media=MEDIA_IN_EVENTS)}
         if stop_reason:
             data["stop_reason"] = stop_reason
         self.run.emit("message.added", data)
 
-    def _start(self, part: ToolCallPart, tool: Tool | None) -> None:
-        run = self.run
-        run.emit(
-            "tool_call.started",
-            {
-                "tool_call_id": part.id,
-                "call_id": f"{run.id}.{len(run.state.model_calls)}",
-                "round": len(run.state.model_calls),
-                "tool": part.name,
-                "source": tool.source if tool is not None else None,
-                "arguments": parsed_or_none(part.arguments),
-                "arguments_text": part.arguments,
-            },
-        )
-
-    def _finish(self, part: ToolCallPart, outcome: Outcome, began: float) -> None:
-        run = self.run
-        if outcome.keep:
-            run.values[part.id] = outcome.value
-        data: dict[str, Any] = {
-            "tool_call_id": part.id,
-            "status": outcome.status,
-            "content": outcome.content,
-            "duration_s": monotonic() - began,
-        }
-        if outcome.status == "completed":
-            data["result"] = outcome.result
-        else:
-            data["error"] = outcome.error
-            data["retryable"] = outcome.retryable
-            data["traceback"] = outcome.traceback
-            if outcome.thread_leaked:
-                data["thread_leaked"] = True
-        run.emit("tool_call.completed", data)
-
-    def _interrupt(self, tool_call_id: str, began: float | None, leaked: bool) -> None:
-        data: dict[str, Any] = {
-            "tool_call_id": tool_call_id,
-            "status": "interrupted",
-            "content": INTERRUPTED,
-        }
-        if began is not None:
-            data["duration_s"] = monotonic() - began
-        if leaked:
-            data["thread_leaked"] = True
-        self.run.emit("tool_call.completed", data)
-
     def _refuse(self, calls: tuple[ToolCallPart, ...], why: str) -> None:
         """Answer calls that are not carried out, so that each still has exactly one result."""
         for part in calls:
-            self._start(part, self.tools.get(part.name))
-            self.run.emit(
-                "tool_call.completed",
-                {
-                    "tool_call_id": part.id,
-                    "status": "failed",
-                    "content": why,
-                    "error": {"type": "NotRun", "message": why},
-                    "duration_s": 0.0,
-                },
-            )
-        self._add(self._results(calls))
-
-    def _results(self, calls: tuple[ToolCallPart, ...]) -> Message:
-        """The results of some calls as one message, as the events tell them."""
-        known = self.run.state.tool_calls
-        parts = []
-        for call in calls:
-            found = known.get(call.id)
-            text = INTERRUPTED if found is None or found.content is None else found.content
-            failed = found is None or found.status != "completed"
-            data = None if found is None or isinstance(found.result, str) else found.result
-            parts.append(ToolResultPart(call.id, call.name, text, failed, call.wire_id, data))
-        return Message("tool", parts)
+            self.round.settle(part, why, failed="NotRun")
+        self.add(self.round.results(calls))
 
     # -- ending ----------------------------------------------------------------------------
 
@@ -338,7 +337,7 @@ class Turn:
         if call is not None:
             parts = [p for p in call.partial() if getattr(p, "text", "").strip()]
             if parts:
-                self._add(Message("assistant", parts))
+                self.add(Message("assistant", parts))
 
     def _abandon(self) -> None:
         """End a turn that does not stop: what its tools do goes on somewhere."""
@@ -352,11 +351,13 @@ class Turn:
                 return
             for called in list(run.state.tool_calls.values()):
                 if called.status == "running":
-                    self._interrupt(called.tool_call_id, None, leaked)
+                    self.round.interrupt(called.tool_call_id, None, leaked)
             self._answer_last(run.state)
-            turn = run.state.turn
-            said = any(m.role == "assistant" for m in turn)
-            whole = (*self.history, *turn) if said else self.history
+            said = any(m.role == "assistant" for m in run.state.turn)
+            # As it was recorded: registered secrets are masked in it.
+            whole = tuple(m for m in run.state.messages if m.role != "system")
+            if not said:
+                whole = whole[: len(whole) - len(run.state.turn)]
             self.committed = whole
             if self.conversation is None or not said:
                 return
@@ -372,6 +373,6 @@ class Turn:
             return
         for part in last.tool_calls:
             if part.id not in state.tool_calls:
-                self._start(part, self.tools.get(part.name))
-                self._interrupt(part.id, None, False)
-        self._add(self._results(last.tool_calls))
+                self.round.start(part)
+                self.round.interrupt(part.id, None, False)
+        self.add(self.round.results(last.tool_calls))

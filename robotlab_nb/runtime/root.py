@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ..core import secrets
 from ..core.events import Delta, Event
 from . import sinks
 
@@ -13,19 +14,38 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..core.events import Scope
-    from .watch import Watcher
     from .working import Work
 
 __all__ = ["Root"]
+
+#: fields that hold nothing but ids and digests of our own making
+_OWN = frozenset({"call_id", "child_run_id", "message_ids", "request_key", "tool_call_id"})
+#: events that end an attempt whose text stands
+_WHOLE = frozenset({"attempt.completed", "model_call.completed"})
+
+
+class Listener(Protocol):
+    """Somebody who sees every event of a root as it happens. Called under the root's lock."""
+
+    deltas: bool
+
+    def push(self, event: Event) -> None:
+        """Take an event in."""
+
+    def push_delta(
+        self, scope: Scope, call_id: str, attempt: int, kind: str, offset: int, text: str
+    ) -> None:
+        """Take a piece of what streams in; called only where ``deltas`` is True."""
 
 
 class Root:
     """The events of one root run and of all runs inside it.
 
-    ``emit`` and ``delta`` may be called from any thread: one lock gives the order.
+    ``emit`` and ``delta`` may be called from any thread: one lock gives the order. Registered
+    secrets are masked here, before anything is recorded or seen.
     """
 
-    __slots__ = ("_live", "_watchers", "events", "id", "listeners", "lock", "started")
+    __slots__ = ("_holding", "_live", "_watchers", "events", "id", "listeners", "lock", "started")
 
     def __init__(self, root_id: str) -> None:
         self.id = root_id
@@ -35,16 +55,22 @@ class Root:
         self.events: list[Event] = []
         #: how many readers want deltas; requests stream only when somebody does
         self.listeners = 0
-        self._watchers: tuple[Watcher, ...] = ()
+        self._watchers: tuple[Listener, ...] = ()
         self._live: dict[tuple[str, int, str], _Text] = {}
+        #: whether any text that streams has been searched for secrets, and may be held back
+        self._holding = False
 
     def emit(
         self, run: Work[Any], type_: str, data: Mapping[str, Any], scope: Scope | None = None
     ) -> Event | None:
         """Record an event of a run and hand it on. None when the run was closed before."""
+        if secrets.any_known:
+            data = secrets.redact_data(data, skip=_OWN)
         with self.lock:
             if run.closed:
                 return None
+            if self._holding and type_ in _WHOLE:
+                self.let_go(data["call_id"])
             event = Event(
                 type_, scope or run.scope, len(self.events), monotonic() - self.started, data
             )
@@ -56,21 +82,49 @@ class Root:
                 sinks.publish(event)
         return event
 
-    def delta(self, run: Work[Any], call_id: str, attempt: int, kind: str, text: str) -> None:
-        """Pass on a piece of what streams."""
+    def delta(self, run: Work[Any], call_id: str, attempt: int, kind: str, text: str) -> str:
+        """Pass on a piece of what streams, and return what was passed on.
+
+        What may be the start of a secret waits for the next piece, or for :meth:`let_go`.
+        """
         with self.lock:
             if run.closed:
-                return
+                return ""
             key = (call_id, attempt, kind)
             live = self._live.get(key)
             if live is None:
                 live = self._live[key] = _Text(run)
-            offset = live.length
-            live.pieces.append(text)
-            live.length += len(text)
-            for watcher in self._watchers:
-                if watcher.deltas:
-                    watcher.push_delta(run.scope, call_id, attempt, kind, offset, text)
+            if secrets.any_known:
+                text = self._searched(live, text)
+            if text:
+                self._pass_on(live, key, text)
+        return text
+
+    def _pass_on(self, live: _Text, key: tuple[str, int, str], text: str) -> None:
+        call_id, attempt, kind = key
+        offset = live.length
+        live.pieces.append(text)
+        live.length += len(text)
+        for watcher in self._watchers:
+            if watcher.deltas:
+                watcher.push_delta(live.run.scope, call_id, attempt, kind, offset, text)
+
+    def _searched(self, live: _Text, text: str) -> str:
+        if live.redactor is None:
+            live.redactor = secrets.StreamRedactor()
+            self._holding = True
+        return live.redactor.feed(text)
+
+    def let_go(self, call_id: str) -> str:
+        """Pass on what was held back of a call: its attempt is over. Returns the answer's text."""
+        said = ""
+        with self.lock:
+            for key, live in self._live.items():
+                rest = live.redactor.end() if key[0] == call_id and live.redactor else ""
+                if rest:
+                    self._pass_on(live, key, rest)
+                    said += rest if key[2] == "text" else ""
+        return said
 
     def void(self, call_id: str, attempt: int) -> None:
         """Forget what an attempt streamed: it failed, or its whole text is in an event now."""
@@ -86,13 +140,13 @@ class Root:
             for (call, attempt, kind), live in self._live.items()
         ]
 
-    def attach(self, watcher: Watcher) -> None:
+    def attach(self, watcher: Listener) -> None:
         """Let a watcher see everything from now on."""
         with self.lock:
             self._watchers = (*self._watchers, watcher)
             self.listeners += watcher.deltas
 
-    def detach(self, watcher: Watcher) -> None:
+    def detach(self, watcher: Listener) -> None:
         """Let a watcher see nothing more."""
         with self.lock:
             if watcher in self._watchers:
@@ -101,11 +155,12 @@ class Root:
 
 
 class _Text:
-    """Pieces of streaming text and how many characters they have."""
+    """Pieces of streaming text, how many characters they have, and what masks secrets in it."""
 
-    __slots__ = ("length", "pieces", "run")
+    __slots__ = ("length", "pieces", "redactor", "run")
 
     def __init__(self, run: Work[Any]) -> None:
         self.run = run
         self.pieces: list[str] = []
         self.length = 0
+        self.redactor: secrets.StreamRedactor | None = None

@@ -1,7 +1,7 @@
 """A run: one piece of work of a robot or a network, from start to result.
 
-Whoever starts it may wait, watch, leave and come back. A run ends in exactly one of
-``completed``, ``failed`` or ``interrupted``.
+Whoever starts it may wait, watch, leave and come back, and answer what it asks. A run ends in
+exactly one of ``completed``, ``failed`` or ``interrupted``.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AwaitTimeout, ConfigurationError, RobotLabError, RunInterrupted
 from ..core.readings import Pictured
+from . import desk as _desk
 from . import loop as _loop
 from .watch import Watcher
 from .working import T, Work, current_work, enter_work, leave_work
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from ..core.events import Event
+    from .questions import Question
 
 __all__ = ["Run", "current_run"]
 
@@ -90,11 +92,16 @@ class Run(Work[T], Pictured):
         return status == "completed" or (status == "failed" and self._keep_failed)
 
     def outcome(self) -> T:
-        """The result of a run that has ended; raises what it failed with."""
+        """The result of a run that has ended; raises what it failed with.
+
+        A run that waits for a person has one as far as it goes, whose text raises RunWaiting.
+        """
         if self.has_result:
             if self._result is None:
                 self._result = self._finish(self)
             return self._result
+        if not self.done and _desk.waits(self):
+            return self._finish(self)
         error = self._error
         if error is None:
             error = RunInterrupted(
@@ -113,6 +120,10 @@ class Run(Work[T], Pictured):
 
     def result(self, timeout: float | None = None) -> T:
         """Wait for the run and return its result.
+
+        Where the run asks something, this thread's prompt is used if it has one. Where nobody can
+        be asked and nothing else goes on, the result of a *waiting* run comes back: answer it with
+        :meth:`answer`, then ask for the result again.
 
         Parameters
         ----------
@@ -153,15 +164,31 @@ class Run(Work[T], Pictured):
         """Wait for the run on the caller's loop. Cancelling the wait stops the run."""
         import asyncio
 
-        from .waiting import wait_async
+        from .waiting import may_wait, wait_async
 
         task = self._task
         if not self.done:
-            if task is not None and self._loop is asyncio.get_running_loop():
-                await self._wait_here(task)
-            else:
+            if task is None or self._loop is not asyncio.get_running_loop():
                 await wait_async(self)
+            elif may_wait(self):
+                await self._wait_for_person(task)
+            else:
+                await self._wait_here(task)
         return self.outcome()
+
+    async def _wait_for_person(self, task: asyncio.Task[None]) -> None:
+        """Wait for a task of the same loop to end, or for a person to be needed."""
+        import asyncio
+
+        from .waiting import gate
+
+        with gate(self) as opened:
+            try:
+                await opened
+            except asyncio.CancelledError:
+                task.cancel()
+                await asyncio.wait((task,))
+                raise
 
     async def _wait_here(self, task: asyncio.Task[None]) -> None:
         """Wait for a task of the same loop; a cancelled wait cancels it and waits for its end."""
@@ -197,6 +224,97 @@ class Run(Work[T], Pictured):
             An iterable of events and deltas that ends with the run.
         """
         return Watcher(self, after=after, deltas=deltas)
+
+    # -- asking ----------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> tuple[Question, ...]:
+        """The questions that wait for an answer, those of runs inside this one included."""
+        return _desk.pending(self)
+
+    def answer(self, value: Any) -> Run[T]:
+        """Answer what the run asks. It goes on at once; ``result()`` waits for it again.
+
+        Parameters
+        ----------
+        value : object
+            The answer, when one question is open; else a dict of answers by the question's or the
+            tool call's id (see :attr:`pending`). A question takes a text, a choice or its number;
+            an approval takes True, False, ``"no, because …"``, or ``{"arguments": {…}}`` to have
+            the tool called with other arguments.
+
+        Returns
+        -------
+        Run
+            This run.
+
+        Raises
+        ------
+        InputError
+            When a key or a value cannot be meant, or was settled already. What is open is listed,
+            and nothing is answered.
+
+        Examples
+        --------
+        >>> import robotlab_nb as rl
+        >>> from robotlab_nb.tools.user_question import ask_user
+        >>> steps = [("ask_user", {"question": "Which size?", "choices": ["S", "L"]}), "ordered"]
+        >>> run = rl.build("shop", model=rl.SimulatedModel(steps), tools=[ask_user]).start("shoes")
+        >>> run.result().status, run.pending[0].text
+        ('waiting', 'Which size?')
+        >>> run.answer("L").result().text
+        'ordered'
+        """
+        _desk.answer(self, value)
+        return self
+
+    def ask(self, question: str, *, choices: Iterable[str] = (), default: str | None = None) -> str:
+        """Ask the person from inside a tool's body; a sync tool's thread is blocked meanwhile.
+
+        Only where somebody can be asked while the run goes on: by ``answers=``, a widget, or the
+        prompt of the thread that waits. The tool's own timeout goes on as well.
+
+        Parameters
+        ----------
+        question : str
+        choices : iterable of str, optional
+            The possible answers.
+        default : str, optional
+            What an empty answer means, and what is taken when nobody answers in time.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        NoAnswerChannel
+            When nobody can be asked. The ``ask_user`` tool and approvals can wait instead.
+        ToolError
+            When nobody answered in time.
+
+        Examples
+        --------
+        >>> import robotlab_nb as rl
+        >>> def order(item: str, run: rl.Run) -> str:
+        ...     "Order an item."
+        ...     return f"{item} in {run.ask('Which colour?', default='black')}"
+        >>> model = rl.SimulatedModel([("order", {"item": "shoes"}), "done"])
+        >>> bot = rl.build("shop", model=model, tools=[order])
+        >>> bot.run("shoes", config={"answers": {"Which colour?": "red"}}).tool_calls[0].result
+        'shoes in red'
+        """
+        from .asking import ask_from_thread, text_of
+
+        return text_of(ask_from_thread(self, question, choices=choices, default=default), question)
+
+    async def aask(
+        self, question: str, *, choices: Iterable[str] = (), default: str | None = None
+    ) -> str:
+        """Ask the person from inside an async tool's body. As :meth:`ask`."""
+        from .asking import ask_free, text_of
+
+        return text_of(await ask_free(self, question, choices=choices, default=default), question)
 
     def _register(self) -> None:
         if self.parent is None:

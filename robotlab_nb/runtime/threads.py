@@ -7,16 +7,16 @@ wait and no slot was freed for a quarter of a second.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     import anyio
 
-__all__ = ["in_thread"]
+__all__ = ["aside", "in_thread"]
 
 T = TypeVar("T")
 
@@ -86,3 +86,26 @@ async def in_thread(function: Callable[[], T]) -> T:
         return await to_thread.run_sync(function, abandon_on_cancel=True, limiter=slots.limiter)
     finally:
         slots.freed += 1
+
+
+def aside(work: Coroutine[Any, Any, T]) -> T:
+    """Do something async for sync code that belongs to no run, and wait for it.
+
+    On the engine's loop, unless the calling thread is that loop's: then on one of its own.
+    """
+    import asyncio
+    import contextvars
+    from concurrent.futures import ThreadPoolExecutor
+
+    from . import loop
+
+    if loop.runs_here() or loop.current_mode():
+        context = contextvars.copy_context()
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(context.run, asyncio.run, work).result()
+    pending = asyncio.run_coroutine_threadsafe(work, loop.engine_loop().loop)
+    try:
+        return pending.result()
+    except KeyboardInterrupt:
+        pending.cancel()
+        raise

@@ -1,16 +1,24 @@
-"""Waiting for a run, on a blocked thread or on another event loop; Stop is heard in both."""
+"""Waiting for a run, on a blocked thread or on another event loop; Stop is heard in both.
+
+A wait ends when the run does, or when the run can only go on with a person's answer. A blocked
+thread puts the run's questions at its prompt where it has one.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING, Any
+
+from .desk import asks, attend, leave, waits
+from .working import current_work
 
 if TYPE_CHECKING:
     import asyncio
 
     from .run import Run
 
-__all__ = ["Heartbeat", "block", "wait_async"]
+__all__ = ["Heartbeat", "block", "gate", "may_wait", "wait_async"]
 
 #: seconds that a stopped run has for tidying up
 PATIENCE_S = 2.0
@@ -43,8 +51,16 @@ class Heartbeat:
             self._handle.cancel()
 
 
+def may_wait(run: Run[Any]) -> bool:
+    """Whether a wait for a run may end with the run still waiting for a person.
+
+    A part of another run stays in it: there the whole waits, not the tool that started the part.
+    """
+    return run.parent is None or current_work() is None
+
+
 def block(run: Run[Any], timeout: float | None = None, *, painter: Any = None) -> bool:
-    """Block the calling thread until a run has ended.
+    """Block the calling thread until a run has ended, or waits for a person who is not here.
 
     Parameters
     ----------
@@ -57,7 +73,7 @@ def block(run: Run[Any], timeout: float | None = None, *, painter: Any = None) -
     Returns
     -------
     bool
-        Whether the run has ended; False when the time was up.
+        Whether the run has ended or waits; False when the time was up.
 
     Raises
     ------
@@ -66,20 +82,35 @@ def block(run: Run[Any], timeout: float | None = None, *, painter: Any = None) -
     """
     from time import monotonic
 
-    done = threading.Event()
+    news = threading.Event()
+    tried: set[str] = set()
     try:
-        run.when_done(done.set)
+        run.when_done(news.set)
         end = None if timeout is None else monotonic() + timeout
-        while not done.is_set():
+        attend(run, news.set)
+        while not run.done:
+            if asks(run):
+                from .console import ask_here
+
+                if painter is not None:
+                    painter.paint()
+                if ask_here(run, tried):
+                    continue
+                if waits(run) and may_wait(run):
+                    return True
             left = BEAT_S if end is None else min(BEAT_S, end - monotonic())
             if left <= 0:
                 return False
-            if not done.wait(left) and painter is not None:
+            if news.wait(left):
+                news.clear()
+            elif painter is not None:
                 painter.paint()
     except KeyboardInterrupt as stop:
-        stop_blocking(run, done)
+        stop_blocking(run)
         shorten(stop)
         raise
+    finally:
+        leave(run, news.set)
     return True
 
 
@@ -90,11 +121,10 @@ def shorten(stop: BaseException) -> None:
     stop._render_traceback_ = lambda: reading("traceback")(stop)  # type: ignore[attr-defined]
 
 
-def stop_blocking(run: Run[Any], done: threading.Event | None = None) -> None:
+def stop_blocking(run: Run[Any]) -> None:
     """Cancel a run and wait up to 2 s for it to tidy up; a second Stop abandons it at once."""
-    if done is None:
-        done = threading.Event()
-        run.when_done(done.set)
+    done = threading.Event()
+    run.when_done(done.set)
     run.cancel("stopped")
     try:
         settled = done.wait(PATIENCE_S)
@@ -105,34 +135,64 @@ def stop_blocking(run: Run[Any], done: threading.Event | None = None) -> None:
 
 
 async def wait_async(run: Run[Any]) -> None:
-    """Wait on the running loop until a run has ended that lives on another loop.
+    """Wait on the running loop until a run of another loop has ended, or waits for a person.
 
     Cancelling the wait stops the run, waits up to 2 s for it, and passes the cancellation on.
     """
     import asyncio
 
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-
-    def settle() -> None:
-        if not done.done():
-            done.set_result(None)
-
-    def wake() -> None:
-        import contextlib
-
-        with contextlib.suppress(RuntimeError):  # the waiting loop is gone
-            loop.call_soon_threadsafe(settle)
-
-    run.when_done(wake)
-    with Heartbeat(loop):
+    with gate(run) as opened, Heartbeat(loop):
         try:
-            await asyncio.shield(done)
+            await asyncio.shield(opened)
         except asyncio.CancelledError as stop:
             shorten(stop)
             run.cancel("stopped")
             try:
-                await asyncio.wait_for(asyncio.shield(done), PATIENCE_S)
+                await asyncio.wait_for(asyncio.shield(opened), PATIENCE_S)
             except (TimeoutError, asyncio.CancelledError):
                 run.abandon()
             raise
+
+
+class gate:
+    """A future of the running loop that is done when a run has ended, or waits for a person.
+
+    Parameters
+    ----------
+    run : Run
+    """
+
+    __slots__ = ("_loop", "_opened", "_run")
+
+    def __init__(self, run: Run[Any]) -> None:
+        import asyncio
+
+        self._run = run
+        self._loop = asyncio.get_running_loop()
+        self._opened: asyncio.Future[None] = self._loop.create_future()
+
+    def __enter__(self) -> asyncio.Future[None]:
+        run = self._run
+        attend(run, self._wake)
+        run.when_done(self._wake)
+        if run.state.status == "waiting":
+            self._open()
+        return self._opened
+
+    def __exit__(self, *_: Any) -> None:
+        leave(self._run, self._wake)
+
+    def _open(self) -> None:
+        run = self._run
+        if not self._opened.done() and (run.done or (waits(run) and may_wait(run))):
+            self._opened.set_result(None)
+
+    def _wake(self) -> None:
+        import asyncio
+
+        if asyncio._get_running_loop() is self._loop:
+            self._open()
+            return
+        with contextlib.suppress(RuntimeError):  # the waiting loop is gone
+            self._loop.call_soon_threadsafe(self._open)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..core.events import Delta, Event
 from ..core.state import ENDED
-from .waiting import Heartbeat, shorten
+from .desk import asks, waits
+from .waiting import Heartbeat, may_wait, shorten
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from ..core.events import Scope
+    from .objects import ObjectStream
     from .run import Run
 
 __all__ = ["Stream", "TextStream", "Watcher"]
@@ -58,6 +60,7 @@ class Watcher:
         self.ended = False
         self._queue: deque[Event | _Pending] = deque()
         self._wake: Callable[[], object] | None = None
+        self._tried: set[str] = set()
         root = run.root
         with root.lock:
             for event in root.events[after + 1 :]:
@@ -109,6 +112,19 @@ class Watcher:
             self._queue.clear()
         return [i.delta() if type(i) is _Pending else i for i in items]  # type: ignore[misc]
 
+    def attend(self) -> None:
+        """Put the run's questions at the prompt of this thread, if it has one."""
+        if asks(self.run):
+            from .console import ask_here
+
+            ask_here(self.run, self._tried)
+
+    def leaves(self, item: Event | Delta) -> bool:
+        """Whether an item says that the run can only go on when somebody calls ``answer()``."""
+        if type(item) is not Event or item.type != "run.waiting":
+            return False
+        return item.scope.run_id == self.run.id and waits(self.run) and may_wait(self.run)
+
     def close(self) -> None:
         """See nothing more."""
         self.run.root.detach(self)
@@ -123,7 +139,7 @@ class Watcher:
                     if self.ended:
                         return
                     while not event.wait(LOOK_S):
-                        pass
+                        self.attend()
                     event.clear()
         finally:
             self.close()
@@ -166,7 +182,8 @@ class Watcher:
 class Stream(Generic[T]):
     """What ``stream()`` returns: iterate it, with ``for`` or ``async for``, while the run happens.
 
-    Leaving the loop early cancels the run.
+    Leaving the loop early cancels the run. The loop ends by itself where the run waits for a person
+    who cannot be asked here: answer it with ``stream.run.answer(…)``.
 
     Attributes
     ----------
@@ -200,8 +217,15 @@ class Stream(Generic[T]):
     def __iter__(self) -> Iterator[Event | Delta]:
         self.run.check_may_block("stream()")
         watcher = self._open()
+        left = True
         try:
-            yield from watcher
+            for item in watcher:
+                yield item
+                if watcher.leaves(item):
+                    watcher.attend()
+                    if watcher.leaves(item):
+                        break
+            left = False
             self.run.outcome()
         except KeyboardInterrupt as stop:
             self.run.stop()
@@ -209,19 +233,46 @@ class Stream(Generic[T]):
             raise
         finally:
             watcher.close()
-            if not self.run.done:
+            if left and not self.run.done:
                 self.run.cancel("the reader left the stream")
 
     async def __aiter__(self) -> AsyncIterator[Event | Delta]:
         watcher = self._open()
+        left = True
         try:
             async for item in watcher:
                 yield item
+                if watcher.leaves(item):
+                    break
+            left = False
             self.run.outcome()
         finally:
             watcher.close()
-            if not self.run.done:
+            if left and not self.run.done:
                 self.run.cancel("the reader left the stream")
+
+    @property
+    def objects(self) -> ObjectStream:
+        """The answer as data while it grows, where its shape is prescribed by ``output=``.
+
+        ``for`` and ``async for`` both work. What comes is JSON as far as it goes; the last is the
+        parsed answer itself. A rejected answer is followed by the next one from its start.
+
+        Raises
+        ------
+        InputError
+            When no shape is prescribed.
+
+        Examples
+        --------
+        >>> import robotlab_nb as rl
+        >>> bot = rl.build("teller", model=rl.SimulatedModel(['{"value": [1, 2, 3]}']))
+        >>> list(bot.stream("Count to three.", output=list[int]).objects)[-1]
+        [1, 2, 3]
+        """
+        from .objects import ObjectStream
+
+        return ObjectStream(self)
 
     @property
     def text(self) -> TextStream:

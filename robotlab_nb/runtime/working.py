@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..core.events import Event
+    from .budgets import Budget
+    from .desk import Desk
 
 __all__ = ["Work", "current_work"]
 
@@ -78,6 +80,7 @@ class Work(Generic[T]):
 
     __slots__ = (
         "__weakref__",
+        "_attending",
         "_callbacks",
         "_cancelled",
         "_children",
@@ -93,13 +96,18 @@ class Work(Generic[T]):
         "_stuck",
         "_task",
         "_work",
+        "answers",
+        "ask_timeout",
+        "budgets",
         "caller_loop",
         "closed",
+        "desk",
         "done",
         "id",
         "name",
         "on_abandon",
         "parent",
+        "partial",
         "root",
         "scope",
         "state",
@@ -137,12 +145,14 @@ class Work(Generic[T]):
             self.root = parent.root
             path = (*parent.scope.path, label or name)
             self.scope = Scope(self.id, self.root.id, parent.id, depth, kind, path, robot)
-        above = None if parent is None else parent.state
-        self.state: RunState = RunState(self.scope, above)
+        self.state: RunState = RunState(self.scope, None if parent is None else parent.state)
         self.values: dict[str, Any] = {}
         #: once closed, late events of the run are dropped
         self.closed = False
         self.caller_loop: asyncio.AbstractEventLoop | None = None
+        self._set_up_guards(parent)
+        #: reads what an answer of a prescribed shape says so far; None where none is prescribed
+        self.partial: Callable[[str], Any] | None = None
         #: what must still be recorded when the run is abandoned (its unanswered tool calls)
         self.on_abandon: Callable[[], None] | None = None
         #: whether a failed run has a result all the same
@@ -164,6 +174,19 @@ class Work(Generic[T]):
         self._context: contextvars.Context | None = None
         if parent is not None:
             parent._adopt(self)
+
+    def _set_up_guards(self, parent: Work[Any] | None) -> None:
+        """Budgets and questions: what holds for a run holds for the runs inside it as well."""
+        #: budgets that every model call of the run is charged to, those of the runs above included
+        self.budgets: tuple[Budget, ...] = () if parent is None else parent.budgets
+        #: scripted answers to what the run asks a person
+        self.answers: Any = None if parent is None else parent.answers
+        #: seconds that a question waits for a person; None for no limit
+        self.ask_timeout: float | None = 3600.0 if parent is None else parent.ask_timeout
+        #: of a root: the questions that wait for a person; None before the first one
+        self.desk: Desk | None = None
+        #: called when a question of the run is put, and when the run can only wait
+        self._attending: tuple[Callable[[], object], ...] = ()
 
     # -- what the work uses ---------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ModelError
+from ..models.output_request import answer_marks
 from ..models.protocol import Model
 from ..models.simulated import Answer, Call
 
@@ -62,6 +63,8 @@ class ScriptedModel(Model):
     """
 
     simulated = True
+    output_modes = frozenset({"schema", "tool", "text"})
+    schema_beside_tools = True
 
     def __init__(
         self,
@@ -159,8 +162,9 @@ class ScriptedModel(Model):
             raise answer
         if answer.usage is None and self.usage is not None:
             answer = Answer(answer.text, answer.reasoning, answer.calls, self.usage, answer.stop)
+        mark = answer_marks(request)
         for chunk in answer.pieces(request, self.chunks):
-            yield chunk
+            yield chunk if mark is None else mark(chunk)
 
     def _take(self, request: Request) -> tuple[int, Any]:
         with self._lock:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import ConfigurationError
 from .recorded import EXPECTS, Recorded, parse
 from .replies import Reply
+from .vectors import vectors_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -42,6 +43,10 @@ class ModelServer:
         Instead of ``replies``: takes a :class:`Recorded`, returns a Reply or a string.
     repeat : bool, optional
         Whether the last reply is given again and again.
+    embeddings : iterable of Reply, optional
+        The answers to requests for embeddings, in order. Beyond them, and by default, each text
+        gets a vector made of its words' hashes: the same every time, near for texts that share
+        words.
 
     Attributes
     ----------
@@ -70,8 +75,10 @@ class ModelServer:
         *,
         script: Callable[[Recorded], Reply | str] | None = None,
         repeat: bool = False,
+        embeddings: Iterable[Reply] = (),
     ) -> None:
         self._left = [_reply(reply) for reply in replies]
+        self._embeddings = list(embeddings)
         if script is not None and self._left:
             raise ConfigurationError(
                 "a ModelServer takes replies or a script, not both",
@@ -163,7 +170,7 @@ class ModelServer:
         tb: TracebackType | None,
     ) -> None:
         self.close()
-        unused = self._left[:-1] if self._repeat else self._left
+        unused = [*(self._left[:-1] if self._repeat else self._left), *self._embeddings]
         if kind is None and unused:
             listed = "\n".join(f"  {_name(reply)}" for reply in unused)
             raise AssertionError(
@@ -204,6 +211,10 @@ class ModelServer:
         if request.method == "GET" and request.path.endswith("/models"):
             listed = {"id": "test-model", "object": "model", "created": 0, "owned_by": "test"}
             return Reply.raw({"object": "list", "data": [listed]})
+        if request.method == "POST" and request.path.endswith("/embeddings"):
+            if self._embeddings:
+                return self._embeddings.pop(0)
+            return Reply.raw(vectors_reply(request.body))
         if request.method != "POST" or not request.path.endswith("/chat/completions"):
             return Reply.error(404, f"ModelServer has no {request.method} {request.path}")
         if self._script is not None:

@@ -15,6 +15,7 @@ from ..core.errors import ConfigurationError, ToolError, near
 from ..runtime.stop import StopRun
 from .arguments import ArgumentsError, bind, parse
 from .failing import failure
+from .preview import preview
 from .running import PLAIN, Late, Raised, Returned, run_async, run_sync
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from .decorator import Tool
 
-__all__ = ["Outcome", "call_tool", "check_callable", "unknown_tool"]
+__all__ = ["Outcome", "call_tool", "check_callable", "completed", "unknown_tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,23 @@ async def call_tool(
     return _ended(tool, end, seconds)
 
 
+def completed(value: Any) -> Outcome:
+    """The outcome of a call that gave a value, without calling anything.
+
+    Examples
+    --------
+    >>> completed([1, 2]).content
+    '[1, 2]'
+    """
+    return _returned(Returned(value, preview(value)))
+
+
+def _returned(end: Returned) -> Outcome:
+    value, seen = end
+    keep = seen.lossy or type(value) not in PLAIN
+    return Outcome("completed", value, seen.data, seen.content, keep=keep)
+
+
 def _refused(tool: Tool, error: ArgumentsError) -> Outcome:
     message = str(error)
     return Outcome(
@@ -203,9 +221,7 @@ def _refused(tool: Tool, error: ArgumentsError) -> Outcome:
 
 def _ended(tool: Tool, end: Returned | Raised | Late, seconds: float | None) -> Outcome:
     if isinstance(end, Returned):
-        value, seen = end
-        keep = seen.lossy or type(value) not in PLAIN
-        return Outcome("completed", value, seen.data, seen.content, keep=keep)
+        return _returned(end)
     if isinstance(end, Late):
         return _late(tool, end.leaked, seconds)
     if _is_stop(end.error):
@@ -213,7 +229,8 @@ def _ended(tool: Tool, end: Returned | Raised | Late, seconds: float | None) -> 
     told = failure(end.error, tool.name)
     return Outcome(
         "failed",
-        content=f"Error ({tool.name}): {told.message}" + " (retryable)" * told.retryable,
+        content=told.content
+        or f"Error ({tool.name}): {told.message}" + " (retryable)" * told.retryable,
         error={"type": told.type, "message": told.message},
         retryable=told.retryable,
         traceback=told.traceback,

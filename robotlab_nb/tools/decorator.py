@@ -31,6 +31,8 @@ def tool(
     loop: Literal["engine", "caller"] = "engine",
     raise_on_error: bool | None = None,
     inject: Iterable[str] = (),
+    labels: Iterable[str] = (),
+    approval: bool | Callable[[dict[str, Any]], Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 @strict_keywords
 def tool(
@@ -43,6 +45,8 @@ def tool(
     loop: Literal["engine", "caller"] = "engine",
     raise_on_error: bool | None = None,
     inject: Iterable[str] = (),
+    labels: Iterable[str] = (),
+    approval: bool | Callable[[dict[str, Any]], Any] | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function, with options. Bare or with parentheses.
 
@@ -58,6 +62,10 @@ def tool(
         Whether an exception ends the run.
     inject : iterable of str, optional
         Parameters that the host fills and the model never sees.
+    labels : iterable of str, optional
+        ``"private"``, ``"untrusted"``, ``"outward"``: what a call does; see :class:`Tool`.
+    approval : bool or callable, optional
+        Whether a call needs a person's approval; a function of the arguments decides each time.
 
     Returns
     -------
@@ -81,7 +89,7 @@ def tool(
             )
         return Tool(
             function, name=name, description=description, timeout=timeout, loop=loop,
-            raise_on_error=raise_on_error, inject=inject,
+            raise_on_error=raise_on_error, inject=inject, labels=labels, approval=approval,
         )  # fmt: skip
 
     return make if function is None else make(function)

@@ -13,11 +13,13 @@ from weakref import WeakKeyDictionary
 from ..core.errors import ConfigurationError
 from ..core.keys import digest
 from ..core.keywords import strict_keywords
+from ..core.pickling import refuse_secrets
 from ..core.readings import Pictured
 from ..models.protocol import ToolSpec
 from . import traits
 from .declared import declared_signature
 from .docstrings import read_docstring
+from .labels import NO_LABELS, checked_approval, checked_labels
 from .schema import Signature, read_signature
 
 if TYPE_CHECKING:
@@ -61,6 +63,13 @@ class Tool(Pictured):
         or ``Memory`` are injected without being named.
     source : str, optional
         Where it comes from, for people.
+    labels : iterable of str, optional
+        What a call does: ``"private"`` (reads what is not for everybody), ``"untrusted"`` (reads
+        what strangers wrote), ``"outward"`` (sends something out). A robot that has all three
+        needs approval for each outward call.
+    approval : bool or callable, optional
+        True: each call needs a person's approval. A sync or async function of the arguments (a
+        dict): those calls for which it is true.
 
     Attributes
     ----------
@@ -87,8 +96,8 @@ class Tool(Pictured):
     """
 
     __slots__ = (
-        "__weakref__", "_declared", "_inject", "_schema_key", "description", "function",
-        "is_async", "is_method", "loop", "name", "parameters", "raise_on_error", "robot",
+        "__weakref__", "_declared", "_inject", "_schema_key", "approval", "description", "function",
+        "is_async", "is_method", "labels", "loop", "name", "parameters", "raise_on_error", "robot",
         "signature", "source", "spec", "timeout",
     )  # fmt: skip
 
@@ -100,6 +109,8 @@ class Tool(Pictured):
     timeout: float | None
     loop: Literal["engine", "caller"]
     raise_on_error: bool | None
+    labels: frozenset[str]
+    approval: bool | Callable[[dict[str, Any]], Any] | None
     is_async: bool
     #: whether it is a method that still lacks its object
     is_method: bool
@@ -127,11 +138,13 @@ class Tool(Pictured):
         raise_on_error: bool | None = None,
         inject: Iterable[str] = (),
         source: str | None = None,
+        labels: Iterable[str] = (),
+        approval: bool | Callable[[dict[str, Any]], Any] | None = None,
     ) -> None:
         given: dict[str, Any] = {
             "name": name, "description": description, "parameters": parameters,
             "timeout": timeout, "loop": loop, "raise_on_error": raise_on_error,
-            "inject": _names(inject), "source": source,
+            "inject": _names(inject), "source": source, "labels": labels, "approval": approval,
         }  # fmt: skip
         if type(self) is not Tool:
             given = {k: v for k, v in given.items() if v not in (None, (), "engine")}
@@ -157,6 +170,8 @@ class Tool(Pictured):
         raise_on_error: bool | None = None,
         inject: tuple[str, ...] = (),
         source: str | None = None,
+        labels: Iterable[str] = (),
+        approval: bool | Callable[[dict[str, Any]], Any] | None = None,
     ) -> None:
         self.function = function
         self.name = traits.checked_name(name) if name is not None else traits.own_name(function)
@@ -166,6 +181,8 @@ class Tool(Pictured):
         self.loop = _checked_loop(loop, self.is_async, self.name)
         self.is_method = traits.lacks_object(function)
         self.source = source or traits.source(function)
+        self.labels = checked_labels(labels, self.name) if labels else NO_LABELS
+        self.approval = checked_approval(approval, self.name) if approval else None
         self.robot = None
         self._inject = inject
         self._declared = parameters is not None
@@ -207,6 +224,8 @@ class Tool(Pictured):
         raise_on_error: bool | None = None,
         inject: Iterable[str] = (),
         source: str | None = None,
+        labels: Iterable[str] = (),
+        approval: bool | Callable[[dict[str, Any]], Any] | None = None,
     ) -> Tool:
         """Make a tool of a JSON Schema.
 
@@ -217,7 +236,7 @@ class Tool(Pictured):
             JSON Schema of an object: whatever JSON Schema can say. None for no arguments.
         function : callable
             It gets the arguments by name.
-        timeout, loop, raise_on_error, inject, source
+        timeout, loop, raise_on_error, inject, source, labels, approval
             As for :class:`Tool`.
 
         Returns
@@ -234,7 +253,8 @@ class Tool(Pictured):
             function, name=name, description=description, timeout=timeout, loop=loop,
             parameters={"type": "object", "properties": {}, "additionalProperties": False}
             if parameters is None else parameters,
-            raise_on_error=raise_on_error, inject=inject, source=source,
+            raise_on_error=raise_on_error, inject=inject, source=source, labels=labels,
+            approval=approval,
         )  # fmt: skip
 
     def attached_to(self, robot: Any) -> Tool:
@@ -273,12 +293,16 @@ class Tool(Pictured):
             "raise_on_error": self.raise_on_error,
             "inject": self._inject,
             "source": self.source,
+            "labels": self.labels,
+            "approval": self.approval,
         }
 
     def _recipe(self) -> tuple[type[Tool], dict[str, Any], dict[str, Any]]:
         return type(self), self._options(), dict(getattr(self, "__dict__", {}))
 
     def __reduce__(self) -> Any:
+        held = {"its function": self.function, "its state": getattr(self, "__dict__", {})}
+        refuse_secrets(f"tool {self.name!r}", held)
         if type(self) is not Tool:
             return _revive, self._recipe()
         function = self.function
@@ -359,7 +383,10 @@ def _of_class(made: Tool) -> Callable[..., Any]:
 def _class_options(cls: type[Tool]) -> dict[str, Any]:
     """What the class body (or a base's) sets; the rest as for functions."""
     found: dict[str, Any] = {}
-    keys = ("name", "description", "parameters", "timeout", "loop", "raise_on_error", "source")
+    keys = (
+        "name", "description", "parameters", "timeout", "loop", "raise_on_error", "source",
+        "labels", "approval",
+    )  # fmt: skip
     for key in keys:
         value = getattr(cls, key, None)
         if not isinstance(value, types.MemberDescriptorType) and value is not None:

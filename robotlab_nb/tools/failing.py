@@ -6,12 +6,13 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..core import secrets
 from ..core.errors import RobotLabError, ToolError
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Failure", "failure", "traceback_text"]
+__all__ = ["Failure", "ToldError", "failure", "traceback_text"]
 
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 20_000
@@ -20,9 +21,14 @@ _CELL = re.compile(r'File "[^"\n]*ipykernel_\d+[/\\]\d+\.py"')
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
+class ToldError(ToolError):
+    """A failure that has its own words for the model: they are passed on whole, as they are."""
+
+
 class Failure(NamedTuple):
     """An exception, told.
 
+    ``content`` is what the model reads in place of the message, where the tool said so.
     ``exception`` is what may be raised in an event loop: the original, or a ToolError around one
     that would end the loop or be taken for a cancellation.
     """
@@ -32,6 +38,7 @@ class Failure(NamedTuple):
     retryable: bool
     traceback: str
     exception: Exception
+    content: str | None = None
 
 
 def _unwrapped(error: BaseException) -> BaseException:
@@ -59,6 +66,7 @@ def _message_of(error: BaseException) -> str:
         return f"{name} (its message cannot be shown)"
     if not text or isinstance(error, KeyError):
         text = f"{name}: {text}" if text else name
+    text = secrets.redact(text)  # before the cut: half a secret is one no longer, and still tells
     return text if len(text) <= MOST_MESSAGE else text[:MOST_MESSAGE] + "…"
 
 
@@ -77,7 +85,7 @@ def traceback_text(error: BaseException) -> str:
         text = "".join(traceback.format_exception(type(error), error, frames))
     except Exception as broken:  # an exception whose own attributes fail
         return f"{type(error).__name__} (its traceback raised {type(broken).__name__})"
-    text = _CELL.sub('File "a cell"', text)
+    text = secrets.redact(_CELL.sub('File "a cell"', text))
     if len(text) <= MOST_TRACEBACK:
         return text
     half = MOST_TRACEBACK // 2
@@ -115,4 +123,5 @@ def failure(error: BaseException, tool: str) -> Failure:
         isinstance(error, RobotLabError) and bool(error.retryable),
         traceback_text(error),
         exception,
+        error.message if isinstance(error, ToldError) else None,
     )

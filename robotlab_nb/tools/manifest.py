@@ -39,7 +39,7 @@ class ToolManifest(Pictured):
     (('add',), True, 1, 'add')
     """
 
-    __slots__ = ("_key", "_specs", "_tools")
+    __slots__ = ("_guarded", "_key", "_specs", "_tools")
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         by_name: dict[str, Tool] = {}
@@ -56,6 +56,7 @@ class ToolManifest(Pictured):
         self._tools = by_name
         self._specs: tuple[ToolSpec, ...] | None = None
         self._key: str | None = None
+        self._guarded: bool | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,6 +77,15 @@ class ToolManifest(Pictured):
             keys = [one.schema_key for one in self._tools.values()]
             self._key = digest(keys) if keys else ""
         return self._key
+
+    @property
+    def guarded(self) -> bool:
+        """Whether any of them asks for approval, or has a label that may call for it."""
+        if self._guarded is None:
+            self._guarded = any(
+                one.labels or one.approval is not None for one in self._tools.values()
+            )
+        return self._guarded
 
     def get(self, name: str) -> Tool | None:
         """The tool of a name, or None."""

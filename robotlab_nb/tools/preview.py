@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ..core import secrets
 from .summaries import plainer, safe_repr, summary, type_name
 
 __all__ = ["TEXT_LIMIT", "Preview", "preview"]
@@ -101,6 +102,7 @@ def _of_text(text: str) -> Preview:
 def _capped(text: str) -> tuple[str, bool]:
     if len(text) <= TEXT_LIMIT:
         return text, False
+    text = secrets.redact(text)  # before the cut, which may go through one
     note = f"\n[cut: the first {TEXT_LIMIT:,} of {len(text):,} characters]"
     return text[:TEXT_LIMIT] + note, True
 
@@ -146,6 +148,7 @@ class _Writer:
             self.characters -= len(text)
             return text
         self.lossy = True
+        text = secrets.redact(text)  # before the cut, which may go through one
         shown, self.characters = text[: self.characters], 0
         return f"{shown}… [cut: {len(shown):,} of {len(text):,} characters]"
 
@@ -264,7 +267,7 @@ class _Writer:
             text = simpler if found and type(simpler) is str else safe_repr(key) or type_name(key)
         if len(text) > KEY_LIMIT:
             self.lossy = True
-            text = text[:KEY_LIMIT] + "…"
+            text = secrets.redact(text)[:KEY_LIMIT] + "…"
         self.characters = max(0, self.characters - len(text))
         return text
 

@@ -11,6 +11,8 @@ import re
 import sys
 from typing import Any, NamedTuple
 
+from ..core.secrets import redact
+
 __all__ = ["Summary", "plainer", "safe_repr", "summary", "type_name"]
 
 HEAD_ROWS = 10
@@ -61,7 +63,7 @@ def safe_repr(value: Any, most: int = MOST_REPR) -> str:
         text = _ADDRESS.sub("", repr(value))
     except Exception as error:
         return f"(its repr raised {type(error).__name__})"
-    return text if len(text) <= most else text[:most] + "…"
+    return text if len(text) <= most else redact(text)[:most] + "…"
 
 
 def plainer(value: Any) -> tuple[bool, Any]:
@@ -138,7 +140,7 @@ def _media_type(start: bytes) -> str | None:
 
 def _cut(text: str) -> str:
     text = _CELL_ADDRESS.sub("", text)
-    return text if len(text) <= MOST_TEXT else text[:MOST_TEXT] + "…"
+    return text if len(text) <= MOST_TEXT else redact(text)[:MOST_TEXT] + "…"
 
 
 def _table(value: Any) -> Summary | None:

@@ -1,8 +1,8 @@
 """What a live view shows of a run, as flat records, and how they changed since the last look.
 
-A fold over the items of ``run.watch()``. Each record (the run, a lane, a task, an entry of the
-transcript, a piece of an entry) has a key; a change is ``[key, fields]``, ``[key, "more text"]``
-or ``[key, None]``. The same changes in the same order give the same records, here and in the
+A fold over the items of ``run.watch()``. Each record (the run, an open question, a lane, a task,
+an entry of the transcript, a piece of an entry) has a key; a change is ``[key, fields]``,
+``[key, "more text"]`` or ``[key, None]``. The same changes in the same order give the same records, here and in the
 browser. All strings are untrusted: they are in visible form, and only ever put into text nodes.
 Knows no clock, no widget and no screen.
 """
@@ -12,21 +12,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.events import Delta
-from ..core.messages import ReasoningPart, RefusalPart, TextPart
 from ..core.state import RunState
 from ..display.amounts import moment, seconds
 from ..display.escape import clip, one_line
 from ..display.json_text import arguments_line, laid_out
 from ..display.parts import FOLD_LIMIT
 from ..display.states import STOPS, state_of
+from .live_asks import aside, ask_rows, asks, over
 from .live_rows import lane_rows, run_row, task_rows
-from .spoken import Spoken
+from .spoken import Spoken, said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from ..core.events import Event, Scope
-    from ..core.messages import Message
 
 __all__ = ["Change", "LiveDoc"]
 
@@ -53,8 +52,8 @@ class LiveDoc:
     Attributes
     ----------
     records : dict of str to dict
-        By key, in order of appearance: ``run``, ``L0 …`` lanes, ``T0 …`` tasks, ``E0 …``
-        entries, ``P0 …`` pieces.
+        By key, in order of appearance: ``run``, ``Q…`` open questions, ``L0 …`` lanes, ``T0 …``
+        tasks, ``E0 …`` entries, ``P0 …`` pieces.
     state : RunState
         The run, as far as its items have been taken.
 
@@ -85,6 +84,8 @@ class LiveDoc:
         #: by run id, attempt and kind: what streams
         self._streams: dict[tuple[str, int, str], Spoken] = {}
         self._tools: dict[str, str] = {}
+        #: by question id: the line that tells of it, and its run
+        self._asked: dict[str, tuple[str, str]] = {}
 
     def take(self, items: Iterable[Event | Delta]) -> list[Change]:
         """Take items in and return what changed, in order.
@@ -103,6 +104,7 @@ class LiveDoc:
                 if handler is not None:
                     handler(self, item)
         self.put("run", run_row(self.state))
+        self._questions()
         for key, row in (*lane_rows(self.state, self._doing), *task_rows(self.state)):
             self.put(key, row)
         return self._changes()
@@ -129,6 +131,20 @@ class LiveDoc:
         """Change a record, unless it has made room for newer ones."""
         if key in self.records:
             self.put(key, fields)
+
+    def _questions(self) -> None:
+        """Show the questions that are open now, and no others."""
+        if not self._asked:
+            return
+        rows = dict(ask_rows(self.state))
+        for key in [k for k in self.records if k[0] == "Q" and k not in rows]:
+            self._remove(key)
+        for key, row in rows.items():
+            self.put(key, row)
+
+    def _remove(self, key: str) -> None:
+        del self.records[key]
+        self._touched.setdefault(key, set())
 
     def _append(self, key: str, text: str) -> None:
         if text and key in self.records:
@@ -165,8 +181,7 @@ class LiveDoc:
         if oldest in self.records:
             gone = [k for k, record in self.records.items() if record.get("in") == oldest]
             for each in (*gone, oldest):
-                del self.records[each]
-                self._touched.setdefault(each, set())
+                self._remove(each)
         return key
 
     def _piece(self, entry: str, kind: str, fields: Mapping[str, Any]) -> str:
@@ -253,16 +268,37 @@ class LiveDoc:
         self._note(self._entry_of(event.scope, event.elapsed), words, "failed")
         self._doing[event.scope.run_id] = after
 
-    def _note(self, entry: str, words: str, status: str = "") -> None:
+    def _note(self, entry: str, words: str, status: str = "") -> str:
         sign = _sign(status, "") if status else {"icon": "", "hue": ""}
         fields = {"text": words, "icon": sign["icon"], "hue": sign["hue"]}
-        self._piece(entry, "note", {**fields, "err": True} if status == "failed" else fields)
+        return self._piece(entry, "note", {**fields, "err": True} if status == "failed" else fields)
+
+    def _aside(self, event: Event) -> None:
+        words, bad = aside(event, self._run(event.scope))
+        self._note(self._entry_of(event.scope, event.elapsed), words, "failed" if bad else "")
+        if event.type == "guard.limited":
+            self._doing[event.scope.run_id] = words.replace("waited", "waits", 1)
+        elif event.type == "model_call.fallback":
+            self._doing[event.scope.run_id] = "asks another model"
+
+    def _question(self, event: Event) -> None:
+        asked = self._run(event.scope).asked[event.data["question_id"]]  # type: ignore[index]
+        entry = self._entry_of(event.scope, event.elapsed)
+        note = self._note(entry, asks(asked), "waiting")
+        self._asked[asked.question_id] = (note, event.scope.run_id)
+        self._doing[event.scope.run_id] = "asks a person"
+
+    def _answered(self, event: Event) -> None:
+        asked = self._run(event.scope).asked[event.data["question_id"]]  # type: ignore[index]
+        note, run_id = self._asked.get(asked.question_id, ("", ""))
+        self._set(note, over(asked))
+        self._doing.pop(run_id, None)
 
     def _message(self, event: Event) -> None:
         message = self._run(event.scope).messages[-1]
         if message.role != "assistant":
             return
-        for kind, text, cut in _said(message):
+        for kind, text, cut in said(message):
             self._whole(event, kind, text, cut)
         self._end_streams(event.scope.run_id, {})
         reason = str(event.data.get("stop_reason") or "")
@@ -304,7 +340,7 @@ class LiveDoc:
         fields = {
             "out": one_line(content, LINE),
             "got": clip(laid_out(content), FOLD_LIMIT),
-            **_sign(data["status"], seconds(data.get("duration_s")) or ""),
+            **_sign(data["status"], _took(data)),
         }
         if data["status"] == "failed":
             fields["err"] = True
@@ -325,13 +361,9 @@ class LiveDoc:
         self._note(entry, f"failed · {one_line(told, 600)}", "failed")
 
 
-def _said(message: Message) -> Iterator[tuple[str, str, bool]]:
-    """Kind, text and whether it was cut, of what a message says: one of each kind."""
-    for kind, cls in (("reasoning", ReasoningPart), ("text", TextPart), ("refusal", RefusalPart)):
-        parts = [p for p in message.parts if isinstance(p, cls)]
-        text = "".join(p.text for p in parts)
-        if text:
-            yield kind, text, any(getattr(p, "cut", False) for p in parts)
+def _took(data: Any) -> str:
+    took = seconds(data.get("duration_s")) or ""
+    return f"approved · {took}" if data.get("approved_by") else took
 
 
 def _sign(status: str, took: str) -> dict[str, Any]:
@@ -353,4 +385,16 @@ _HANDLERS = {
     "attempt.failed": LiveDoc._attempt_failed,
     "tool_call.started": LiveDoc._tool_started,
     "tool_call.completed": LiveDoc._tool_completed,
+    "hitl.requested": LiveDoc._question,
+    "hitl.answered": LiveDoc._answered,
+    "model_call.fallback": LiveDoc._aside,
+    "output.rejected": LiveDoc._aside,
+    "output.parsed": LiveDoc._aside,
+    "prompt.skills_matched": LiveDoc._aside,
+    "guard.limited": LiveDoc._aside,
+    "guard.budget": LiveDoc._aside,
+    "guard.loop": LiveDoc._aside,
+    "cache.hit": LiveDoc._aside,
+    "conversation.compacted": LiveDoc._aside,
+    "hook.failed": LiveDoc._aside,
 }

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..display.amounts import cost, count, seconds, tokens
+from ..display.attempt_rows import who_answered
 from ..display.escape import one_line
 from ..display.lanes import lanes
 from ..display.states import state_of
@@ -76,10 +77,10 @@ def _figures(state: RunState) -> str:
     calls = sum(len(each.model_calls) for each in runs)
     called = sum(len(each.tool_calls) for each in runs)
     usage = state.total_usage()
-    model = state.info.get("model")
+    cached = sum(call.cached for each in runs for call in each.model_calls.values())
     told = [
-        one_line(str(model), 60) if model else "",
-        count(calls, "call") if calls else "",
+        *who_answered(state)[:1],
+        count(calls, "call") + (f", {cached:,} cached" if cached else "") if calls else "",
         count(called, "tool call") if called else "",
         tokens(usage) if usage.calls else "",
         cost(usage) if usage.calls else "",
@@ -134,7 +135,7 @@ def _standing(
     """What a robot is at: its own doing while it works, else how its last work ended."""
     for run in reversed(runs):
         if not run.ended:
-            return _say(run.status, _doing(run, doing))
+            return _say(run.status, None if run.status == "waiting" else _doing(run, doing))
     status = _latest(tasks) if tasks else runs[-1].status if runs else "pending"
     took = sum(each.duration_s or 0.0 for each in (runs or tasks))
     return _say(status, None, seconds(took) if took else None)

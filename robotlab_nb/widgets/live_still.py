@@ -17,6 +17,7 @@ from ..display.parts import (
     Line,
     Para,
     Picture,
+    Pre,
     Quote,
     badge,
     bold,
@@ -103,6 +104,9 @@ def _blocks(records: Mapping[str, Record], clock: str) -> Iterator[Block]:
     counts = [Bit(word, "mark", icon=icon, hue=hue) for icon, word, hue in run.get("counts", ())]
     if counts:
         yield Para(dots(*counts), quiet=True)
+    for key, ask in records.items():
+        if key.startswith("Q"):
+            yield _ask(ask)
     how = _STOPS.get(str(records.get("stop", {}).get("how")))
     yield Para(dots(run["figures"], clock, how), quiet=True)
     for key, lane in records.items():
@@ -116,6 +120,18 @@ _STOPS: dict[str, Line] = {
     "button": (code("rl.stop_all()"), " stops it"),
     "stopping": ("stopping …",),
 }
+
+
+def _ask(ask: Record) -> Quote:
+    """An open question, with the code that answers it."""
+    sign = Bit("waiting for you", "state", icon="?", hue="kw")
+    lines: list[Block] = [Para(dots(sign, f"{ask['who']} {ask['what']}", quiet(ask["limit"])))]
+    if ask["tool"]:
+        lines += [Para((code("", lead=ask["tool"]),)), Pre(ask["given"])]
+    lines += [Para((text,)) for text in (ask["text"], ask["why"], ask["choices"]) if text]
+    ways = [(code(call), f" {what}" if what else "") for call, what in ask["how"]]
+    lines.append(Para(("Next cell: ", *dots(*ways)), quiet=True))
+    return Quote(tuple(lines), "rail", "kw")
 
 
 def _lane(records: Mapping[str, Record], lane: Record) -> Iterator[Block]:

@@ -116,6 +116,7 @@ class View {
     const top = [this.state, this.name, this.sim, this.strip, this.figures];
     this.counts = make("p", "rlnb-q");
     this.fault = make("blockquote", "rlnb-r rlnb-kf", make("p"));
+    this.asks = make("div");
     this.rows = make("div", "rlnb-lanes");
     this.tasks = make("ul", "rlnb-tasks rlnb-q");
     this.folded = make("details", "", make("summary", "", make("span", "", "Tasks")), this.tasks);
@@ -140,7 +141,7 @@ class View {
     this.root = make(
       "div", "rlnb-c rlnb-box rlnb-live",
       make("div", "rlnb-bar", ...top, make("span", "rlnb-e rlnb-bar", this.how, this.stop)),
-      this.counts, this.fault, this.rows, this.folded, this.chips, this.log, this.news,
+      this.asks, this.counts, this.fault, this.rows, this.folded, this.chips, this.log, this.news,
     );
     el.append(this.root);
   }
@@ -187,7 +188,7 @@ class View {
 
   draw(keys) {
     const follow = this.atEnd();
-    const rank = (key) => "rsLTEP".indexOf(key[0]);
+    const rank = (key) => "rsQLTEP".indexOf(key[0]);
     for (const key of [...keys].sort((a, b) => rank(a) - rank(b))) {
       const record = this.records.all.get(key);
       if (record) this[`draw_${key[0]}`](key, record);
@@ -272,6 +273,36 @@ class View {
     }
     say(this.how, live && stop.how === "kernel" ? "stop with ■ in the toolbar" : "");
     if (live && !button) this.send({ hello: PAGE });
+  }
+
+  // An open question: who asks what, what it is about, and the code that answers it.
+  draw_Q(key, ask) {
+    const parts = this.node(key, this.asks, () => {
+      const [state, who, limit] = ["span", "span", "span"].map((tag) => make(tag));
+      limit.className = "rlnb-q";
+      const [tool, given, text, why, choices] = ["p", "pre", "p", "p", "p"].map((t) => make(t));
+      const name = tool.appendChild(make("code", "", make("b"))).firstChild;
+      const how = make("p", "rlnb-q");
+      text.className = "rlnb-t";
+      const head = make("p", "", make("strong", "", state), " · ", who, " · ", limit);
+      const node = make("blockquote", "rlnb-r rlnb-kw", head, tool, given, text, why, choices, how);
+      sign(state, "?", "waiting for you", "kw");
+      this.note(key, `${ask.who} ${ask.what}`, ask.tool || ask.text);
+      return { node, who, limit, tool, name, given, text, why, choices, how };
+    });
+    say(parts.who, `${ask.who} ${ask.what}`);
+    say(parts.limit, ask.limit);
+    say(parts.name, ask.tool);
+    for (const field of ["given", "text", "why", "choices"]) {
+      const words = field === "why" && ask.why ? `why it asks: ${ask.why}` : ask[field];
+      say(parts[field], words);
+      parts[field].hidden = !words;
+    }
+    parts.tool.hidden = !ask.tool;
+    parts.how.replaceChildren("Next cell: ");
+    ask.how.forEach(([call, what], at) => {
+      parts.how.append(at ? ", " : "", make("code", "", call), what ? ` ${what}` : "");
+    });
   }
 
   draw_L(key, lane) {

@@ -6,9 +6,17 @@ the shown pieces joined are nevertheless the visible form of the whole. Knows no
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ..core.messages import ReasoningPart, RefusalPart, TextPart
 from ..display.escape import plain
 
-__all__ = ["Spoken"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..core.messages import Message
+
+__all__ = ["Spoken", "said"]
 
 #: A character that only the next one gives a meaning to.
 _UNDECIDED = ("\u200c", "\u200d", "\r")
@@ -79,3 +87,12 @@ class Spoken:
         if len(shown) > room:
             return shown[:room] + " … more than is shown while it streams"
         return shown
+
+
+def said(message: Message) -> Iterator[tuple[str, str, bool]]:
+    """Kind, text and whether it was cut, of what a message says: one of each kind."""
+    for kind, cls in (("reasoning", ReasoningPart), ("text", TextPart), ("refusal", RefusalPart)):
+        parts = [p for p in message.parts if isinstance(p, cls)]
+        text = "".join(p.text for p in parts)
+        if text:
+            yield kind, text, any(getattr(p, "cut", False) for p in parts)

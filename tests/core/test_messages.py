@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import robotlab_nb as rl
 from robotlab_nb.core.messages import (
+    MediaPart,
     Message,
     ReasoningPart,
     RefusalPart,
@@ -44,6 +45,7 @@ parts = st.one_of(
         st.none() | texts,
         st.none() | st.integers(),
     ),
+    st.builds(MediaPart.of, st.binary(max_size=9), texts, st.none() | texts),
     st.builds(UnknownPart, st.dictionaries(st.text(max_size=4), st.integers(), max_size=2)),
 )
 messages = st.builds(

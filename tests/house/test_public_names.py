@@ -15,14 +15,18 @@ import robotlab_nb as rl
 PACKAGE = Path(rl.__file__).parent
 #: every public name; a change here is a change for users and belongs in CHANGELOG.md
 NAMES = """
-AwaitTimeout BudgetExceeded BusError Chunk ConfigurationError DelegationTimeout Delta
-DependencyError Event GraphError InferenceError InputError MCPError Message Model ModelError
-Network NetworkFailed NetworkResult NoAnswerChannel Request Robot RobotLabError RobotMessage
+AgentSkill AwaitTimeout Budget BudgetExceeded BusError Chunk ConfigurationError
+DelegationTimeout Delta
+DependencyError Event GraphError InferenceError InputError MCPError MediaPart Message Model
+ModelError
+Network NetworkFailed NetworkResult NoAnswerChannel OutputError Question RactorBoundaryError
+Request Robot RobotLabError RobotMessage
 RobotResult Run RunConfig RunInterrupted RunState RunWaiting Scope SimulatedModel Task TaskNotRun
-TaskResult TextMessage Tool ToolCallMessage ToolError ToolLoopError ToolMessage ToolNotFoundError
-ToolResultMessage UnknownKeyword Usage UserMessage build create_network current_run
-enable_nested_loops engine names
-options runs shutdown stop_all testing tool
+TaskResult Template TextMessage Tool ToolCallMessage ToolError ToolLoopError ToolMessage ToolNotFoundError
+ToolResultMessage UnknownKeyword Usage UserMessage ask_user build clear_cache create_network
+current_run enable_nested_loops engine extension extension_loaded fetch_tool fetch_url hook hooks
+loaded_extensions names options register_extension register_secret render_template runs
+script_tool set_token_counter shutdown stop_all testing tool
 """.split()
 
 

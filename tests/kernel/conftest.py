@@ -44,11 +44,11 @@ class Kernel:
         )  # fmt: skip
         self.cells: dict[str, Cell] = {}
 
-    def submit(self, code: str, cell_id: str | None = None) -> Cell:
-        """Queue a cell, as Run All does."""
+    def submit(self, code: str, cell_id: str | None = None, *, stdin: bool = False) -> Cell:
+        """Queue a cell, as Run All does; ``stdin`` says that its input() would be answered."""
         content = {
             "code": code, "silent": False, "store_history": True, "user_expressions": {},
-            "allow_stdin": False, "stop_on_error": True,
+            "allow_stdin": stdin, "stop_on_error": True,
         }  # fmt: skip
         message = self.client.session.msg("execute_request", content)
         message["metadata"] = {"cellId": cell_id} if cell_id else {}

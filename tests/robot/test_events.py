@@ -13,8 +13,69 @@ from robotlab_nb.core.state import RunState
 from robotlab_nb.testing import ModelServer, Reply, ScriptedModel
 
 
-def scenario():
+def guards(tmp_path):
+    """Events of what keeps a robot within bounds."""
+
+    def look(n: int) -> int:
+        """Look."""
+        return n
+
+    @rl.tool(approval=True)
+    def pay(amount: int) -> str:
+        """Pay."""
+        return f"paid {amount}"
+
+    call = ScriptedModel.tool_call
+    steps = [call("look", {"n": 1}), call("look", {"n": 1}), call("look", {"n": 1}), "done"]
+    looping = rl.build("loop", model=ScriptedModel(steps), tools=[look])
+    with pytest.warns(RuntimeWarning, match="after_run"):
+        yield from looping.run("x", hooks={"after_run": lambda context: 1 / 0}).events
+    payer = rl.build("p", model=ScriptedModel([call("pay", {"amount": 5}), "done"]), tools=[pay])
+    waiting = payer.run("pay")
+    assert waiting.status == "waiting"
+    yield from waiting.answer(True).events
+    wait = Reply.error(429, headers={"retry-after": "0.5"})
+    with ModelServer([Reply.error(500), "other", wait, "yes", "no"]) as server:
+        server_model, other = server.model("m"), server.model("other")
+        chain = rl.build("c", model=server_model, fallback=[other], attempts=1, cache=True)
+        yield from chain.run("x").events
+        yield from rl.build("c", model=other, cache=True).run("x").events
+        limited = rl.build("l", model=server_model, requests_per_minute=60_000)
+        one = limited.start("x")
+        while not any(e.type == "attempt.failed" for e in one.events):
+            time.sleep(0.01)
+        two = rl.build("l2", model=server_model, requests_per_minute=60_000).run("x")
+        yield from [*one.result().events, *two.events]
+        poor = rl.build("poor", model=server_model, call_budget=0)
+        with pytest.raises(rl.BudgetExceeded) as caught:
+            poor.run("x")
+        yield from caught.value.run.events
+
+
+def prompts(tmp_path):
+    """Events of what robots are told, what they must answer, and what they forget."""
+    skill = tmp_path / "tea-making"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text(
+        "---\nname: tea-making\ndescription: How to make a cup of green tea.\n---\nBoil water.\n"
+    )
+    bot = rl.build(
+        "s", model=rl.SimulatedModel(['{"n": "x"}', '{"n": 1}']), agent_skills=True,
+        skill_paths=[tmp_path], output={"type": "object", "properties": {"n": {"type": "integer"}}},
+    )  # fmt: skip
+    yield from bot.run("How do I make green tea?").events
+    long = rl.build(
+        "long", model=rl.SimulatedModel(lambda r: f"{r.messages[-1].text} " * 60), context_window=300,
+        auto_compact=True, recent_turns=1, max_tokens=5,
+    )  # fmt: skip
+    for topic in ("sea water", "steam trains", "rye bread", "moon light"):
+        yield from long.run(topic).events
+
+
+def scenario(tmp_path):
     """Events of nearly everything that can happen to robots and networks."""
+    yield from guards(tmp_path)
+    yield from prompts(tmp_path)
 
     def fine(n: int) -> int:
         """Fine."""
@@ -54,9 +115,9 @@ def scenario():
     yield from net.run("x").events
 
 
-def test_every_event_says_only_what_is_declared_and_every_type_occurs():
+def test_every_event_says_only_what_is_declared_and_every_type_occurs(tmp_path):
     seen = set()
-    for event in scenario():
+    for event in scenario(tmp_path):
         declared = EVENT_TYPES[event.type].__annotations__
         assert set(event.data) <= set(declared), event.type
         assert json.loads(json.dumps(event.to_dict())) == json.loads(json.dumps(event.to_dict()))

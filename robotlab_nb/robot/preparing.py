@@ -1,0 +1,148 @@
+"""From a question to a run: everything that can be checked before a request is checked here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import ConfigurationError
+from ..core.messages import Message
+from ..runtime.loop import loop_is_running
+from ..runtime.run import Run
+from ..tools.call import check_callable
+from ..tools.selection import cap
+from .conversation import as_question
+from .in_force import BUDGETS, chain, in_force, model_params
+from .prompting import prompt_of
+from .turn import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..core.config import Effective
+    from ..models.protocol import Model
+    from .in_force import Level
+    from .result import RobotResult
+    from .robot import Robot
+    from .structured import Shape
+
+__all__ = ["make_run"]
+
+
+def make_run(
+    robot: Robot[Any],
+    message: Any,
+    level: Mapping[str, Any],
+    *,
+    context: Mapping[str, Any] | None,
+    attachments: Sequence[Any],
+    detached: bool,
+    blocking: bool,
+    origin: str,
+    above: Sequence[Level],
+    label: str | None,
+    keep: bool,
+) -> Run[RobotResult[Any]]:
+    """Make the run of a robot; parameters as for :meth:`Robot.prepare`."""
+    found, composition = robot.look()
+    if level or above:
+        found = in_force((*above, *robot.levels(composition), (origin, level)))
+        found = found._replace(tools=robot.owned(found.tools))
+    effective, model, tools, fallbacks, handlers = found
+    values = effective.values_
+    tools = cap(tools, values["max_tools"], values["tool_strategy"])
+    question = _question(message, attachments, robot.name)
+    for one in (model, *fallbacks):
+        one.check()
+    if values["auto_compact"]:
+        _check_strategy(values["auto_compact"], robot.name)
+    check_callable(tools, may_use_caller=not blocking and loop_is_running())
+    shape = _shape(values, model, tools.names, fallbacks)
+    whole = {**robot.build_context(), **(context or {})}
+    prompt, system = None, robot._system
+    if composition or shape or robot.learns(values) or values["agent_skills"]:
+        prompt = prompt_of(robot, composition, whole, values, shape)
+        system = prompt.message()
+    turn = Turn(
+        robot,
+        question,
+        model=model,
+        tools=tools,
+        effective=effective,
+        system=system,
+        params=model_params(values),
+        context=whole,
+        conversation=robot._conversation if keep else None,
+        about=_about(whole, shape),
+        prompt=prompt,
+        fallbacks=fallbacks,
+        hooks=chain(handlers),
+        shape=shape,
+    )
+    run = Run(
+        robot.name, "robot", turn.work, turn.finish,
+        robot=robot.name, label=label, detached=detached,
+    )  # fmt: skip
+    _charge(run, robot, level)
+    _let_ask(run, effective)
+    if shape is not None:
+        run.partial = shape.partial
+    return run
+
+
+def _let_ask(run: Run[Any], effective: Effective) -> None:
+    """Tell the run how a person is asked, where that was said: else as the run around it."""
+    if effective.values_["answers"] is not None:
+        run.answers = effective.values_["answers"]
+    if "ask_timeout" in effective.origins:
+        run.ask_timeout = effective.values_["ask_timeout"]
+
+
+def _shape(
+    values: Mapping[str, Any], model: Model, tools: Sequence[str], fallbacks: Sequence[Model]
+) -> Shape | None:
+    """What the answer must be, where that is prescribed."""
+    if values["output"] is None:
+        return None
+    from .structured import shape_of
+
+    return shape_of(values["output"], values, model, tools=tools, fallbacks=fallbacks)
+
+
+def _check_strategy(strategy: Any, name: str) -> None:
+    """Raise when ``auto_compact`` says nothing that can be done."""
+    if strategy is True or strategy == "context_window" or callable(strategy):
+        return
+    raise ConfigurationError(
+        f"robot {name!r}: auto_compact={strategy!r} has no meaning",
+        hint='Use True (or "context_window"), or a function of the messages.',
+    )
+
+
+def _charge(run: Run[Any], robot: Robot[Any], level: Mapping[str, Any]) -> None:
+    """Have the run's calls charged to the robot's budgets, and to those of this run alone."""
+    own = robot.budgets
+    if any(level.get(name) is not None for name in BUDGETS):
+        from ..runtime.budgets import budgets_of
+
+        own = (*own, *budgets_of(level, f"this run of {robot.name!r}"))
+    if own:
+        run.budgets = (*run.budgets, *own)
+
+
+def _question(message: Any, attachments: Sequence[Any], name: str) -> Message:
+    """What the robot is asked, with what belongs to it."""
+    if attachments is None or (isinstance(attachments, (list, tuple)) and not attachments):
+        return as_question(message, name)
+    from .attachments import as_parts
+
+    parts = as_parts(attachments)
+    if message is None:
+        return Message("user", parts)
+    return Message("user", [*as_question(message, name).parts, *parts])
+
+
+def _about(context: Mapping[str, Any], shape: Shape | None) -> dict[str, Any]:
+    about: dict[str, Any] = {"context": sorted(map(str, context))} if context else {}
+    if shape is not None:
+        about["output"] = shape.name
+    return about
