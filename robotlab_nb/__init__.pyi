@@ -78,5 +78,6 @@ from .tools.fetch import fetch_tool as fetch_tool
 from .tools.fetch import fetch_url as fetch_url
 from .tools.scripts import script_tool as script_tool
 from .tools.user_question import ask_user as ask_user
+from .widgets.narrator import narrate as narrate
 
 __version__: str

@@ -252,8 +252,9 @@ def _notices(state: RunState, facts: NetworkFacts, named: str) -> Iterable[Block
     if not state.ended:
         cards = list(open_cards(asked_of(state), "run"))
         yield from cards
-        if state.status == "waiting" and not cards:
-            yield waits(facts.name, "run")
+        waiting = [one_line(t.name, 60) for t in facts.tasks if t.status == "waiting"]
+        if not cards and (waiting or state.status == "waiting"):
+            yield waits(", ".join(waiting[:_NOTICES]) or one_line(facts.name, 60), "run")
     failed = [task for task in facts.tasks if task.status == "failed"]
     for task in failed[:_NOTICES]:
         yield _failure(task, facts, named)

@@ -6,13 +6,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError
-from ..runtime.hooks import HookContext
+from ..runtime.hook_chain import HookContext
 from .result import TaskResult
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ..runtime.hooks import Chain
+    from ..runtime.hook_chain import Chain
     from .scheduler import Scheduler
     from .task import Task
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..core.config import RunConfig
     from ..robot.in_force import Level
-    from ..runtime.hooks import Chain
+    from ..runtime.hook_chain import Chain
     from ..runtime.run import Run
     from .graph import Graph
     from .stepping import Change

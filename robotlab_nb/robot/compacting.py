@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..core.messages import Message
     from ..models.protocol import Model
-    from ..runtime.hooks import Chain
+    from ..runtime.hook_chain import Chain
     from .compression import Compacted
     from .turn import Turn
 
@@ -60,7 +60,7 @@ async def _hooked(
 
     if hooks is None or "compaction" not in hooks.families:
         return await core()
-    from ..runtime.hooks import HookContext
+    from ..runtime.hook_chain import HookContext
 
     context = HookContext(
         "compaction", run=run, robot=robot, messages_before=tuple(messages), config=settings,

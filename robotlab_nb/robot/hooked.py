@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.messages import Message
-from ..runtime.hooks import HookContext
+from ..runtime.hook_chain import HookContext
 from .conversation import as_question
 from .result import RobotResult
 
 if TYPE_CHECKING:
     from ..models.protocol import Request
-    from ..runtime.hooks import Chain
+    from ..runtime.hook_chain import Chain
     from .turn import Turn
 
 __all__ = ["hooked_generation", "hooked_run"]
@@ -30,8 +30,10 @@ async def hooked_run(turn: Turn, hooks: Chain) -> None:
             turn.message = as_question(context.request, run.name)
 
     async def core() -> Any:
-        take_question()
-        await turn.whole()
+        if not turn.opened:  # a handler may go on a second time
+            take_question()
+            await turn.open()
+        await turn.loop()
         return turn.finish(run)
 
     given = await hooks.around(context, core, run)

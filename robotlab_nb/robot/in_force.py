@@ -75,7 +75,13 @@ def in_force(levels: Iterable[Level]) -> InForce:
 
 def handlers_of(levels: Iterable[Level]) -> tuple[tuple[str, Any], ...]:
     """The handlers of all levels with their origins: they add up, none replaces another."""
-    return tuple((o, level["hooks"]) for o, level in levels if level.get("hooks") is not None)
+    from ..runtime.hook_chain import registrations
+
+    return tuple(
+        (origin, registrations(level["hooks"], f"hooks= ({origin})"))
+        for origin, level in levels
+        if level.get("hooks") is not None
+    )
 
 
 def chain(handlers: tuple[tuple[str, Any], ...]) -> Any:
@@ -83,7 +89,7 @@ def chain(handlers: tuple[tuple[str, Any], ...]) -> Any:
     # The process's handlers live in a module that is loaded when somebody has some.
     if not handlers and "robotlab_nb.runtime.hook_registry" not in sys.modules:
         return None
-    from ..runtime.hooks import collect
+    from ..runtime.hook_chain import collect
 
     return collect(handlers)
 

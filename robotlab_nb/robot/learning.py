@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.stop import StopRun
 from .in_force import chain
 
 if TYPE_CHECKING:
-    from ..runtime.hooks import Chain
+    from ..runtime.hook_chain import Chain
 
 __all__ = ["learn"]
 
@@ -23,7 +24,7 @@ def learn(robot: Any, text: str) -> bool:
 
 def _hooked(hooks: Chain, robot: Any, text: str) -> Any:
     """Learn within handlers. They may be async: a thread of its own waits for them."""
-    from ..runtime.hooks import HookContext
+    from ..runtime.hook_chain import HookContext
     from ..runtime.run import current_run
     from ..runtime.threads import aside
 
@@ -33,4 +34,7 @@ def _hooked(hooks: Chain, robot: Any, text: str) -> Any:
     async def core() -> bool:
         return bool(known.add(text))
 
-    return aside(hooks.around(context, core, current_run()))
+    try:
+        return aside(hooks.around(context, core, current_run()))
+    except StopRun:
+        raise KeyboardInterrupt from None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..core.messages import ToolCallPart
-    from ..runtime.hooks import Chain
+    from ..runtime.hook_chain import Chain
     from ..runtime.run import Run
     from ..tools.decorator import Tool, ToolManifest
     from .approvals import Approvals
@@ -186,7 +186,7 @@ class ToolRound:
 
     async def _hooked(self, hooks: Chain, part: ToolCallPart, tool: Tool | None) -> Outcome:
         """A call within its handlers, which may replace its result or forbid it."""
-        from ..runtime.hooks import HookContext
+        from ..runtime.hook_chain import HookContext
 
         ended: list[Outcome] = []
         context = HookContext(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..core.messages import ToolCallPart
     from ..core.state import RunState
     from ..models.protocol import Model
-    from ..runtime.hooks import Chain
+    from ..runtime.hook_chain import Chain
     from ..runtime.run import Run
     from ..tools.decorator import ToolManifest
     from .conversation import Conversation
@@ -132,7 +132,8 @@ class Turn:
 
                 await hooked_run(self, self.hooks)
             else:
-                await self.whole()
+                await self.open()
+                await self.loop()
         except BaseException:
             self._keep_partial()
             self._close()
@@ -147,12 +148,8 @@ class Turn:
 
     # -- the loop --------------------------------------------------------------------------
 
-    async def whole(self) -> None:
-        """Open the turn and go on until there is an answer."""
-        await self.open()
-        await self._loop()
-
-    async def _loop(self) -> None:
+    async def loop(self) -> None:
+        """Ask the model, call tools, and so on, until there is an answer."""
         run, settings = self.run, self.settings
         state = run.state
         rounds = 0

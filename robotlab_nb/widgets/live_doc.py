@@ -2,9 +2,9 @@
 
 A fold over the items of ``run.watch()``. Each record (the run, an open question, a lane, a task,
 an entry of the transcript, a piece of an entry) has a key; a change is ``[key, fields]``,
-``[key, "more text"]`` or ``[key, None]``. The same changes in the same order give the same records, here and in the
-browser. All strings are untrusted: they are in visible form, and only ever put into text nodes.
-Knows no clock, no widget and no screen.
+``[key, "more text"]`` or ``[key, None]``. The same changes in the same order give the same
+records, here and in the browser. All strings are untrusted: they are in visible form, and only
+ever put into text nodes. Knows no clock, no widget and no screen.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ RobotResult Run RunConfig RunInterrupted RunState RunWaiting Scope SimulatedMode
 TaskResult Template TextMessage Tool ToolCallMessage ToolError ToolLoopError ToolMessage ToolNotFoundError
 ToolResultMessage UnknownKeyword Usage UserMessage ask_user build clear_cache create_network
 current_run enable_nested_loops engine extension extension_loaded fetch_tool fetch_url hook hooks
-loaded_extensions names options register_extension register_secret render_template runs
+loaded_extensions names narrate options register_extension register_secret render_template runs
 script_tool set_token_counter shutdown stop_all testing tool
 """.split()
 

@@ -194,6 +194,7 @@ class Gated(Model):
                 piece = mark(Chunk("tool_call", part, 0, "c", "final_answer"))
             yield piece
             await asyncio.to_thread(self.seen.acquire, timeout=30)
+        yield piece._replace(text=" ")  # a blank says nothing new
         yield Chunk("stop", "stop" if mark is None else "tool")
 
 
@@ -225,6 +226,18 @@ def test_a_rejected_answer_is_followed_by_the_next_from_its_start(mode):
     assert found.index({"city": "Rome", "days": "many"}) < len(found) - 2
     assert found[-1] == Trip(city="Paris", days=12)
     assert found[-2] == {"city": "Paris", "days": 12}
+
+
+def test_an_attempt_that_broke_off_is_followed_by_the_next_from_its_start():
+    parts = ['{"city": "Rome", ', '"days": 1', "2"]
+    with ModelServer([said("schema", parts).cut(400), said("schema", PARTS)]) as server:
+        stream = rl.build(
+            "planner", model=server.model(), config={"output": Trip, "retry_interval": 0.01}
+        ).stream("Plan a trip.")
+        found = read(stream, "for")
+        assert len(server.requests) == 2
+    assert found[0] == {"city": "Rome"}
+    assert found[-2:] == [{"city": "Paris", "days": 12}, Trip(city="Paris", days=12)]
 
 
 def test_arguments_of_other_tools_are_no_answer():

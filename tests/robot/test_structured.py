@@ -412,6 +412,13 @@ def test_what_no_answer_can_be_is_refused_before_any_request(output, words):
         shape_of(output, {}, SimulatedModel())
 
 
+def test_a_dataclass_that_nobody_described_is_sent_without_a_description():
+    for output in (Point, Pair):
+        shape = shape_of(output, {}, SimulatedModel())
+        assert shape is not None
+        assert "description" not in shape.schema
+
+
 def test_a_shape_that_is_prescribed_twice_is_refused():
     with pytest.raises(rl.ConfigurationError, match="twice"):
         shape_of(int, {"provider_options": {"response_format": {}}}, SimulatedModel())

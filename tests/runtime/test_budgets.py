@@ -235,6 +235,25 @@ async def test_who_gives_up_waiting_holds_up_nobody() -> None:
     assert not budget._line
 
 
+async def test_who_waits_for_two_budgets_passes_nobody_in_either() -> None:
+    one, other, order = Budget(calls=1), Budget(calls=1), []
+
+    async def go(name: str, *budgets: Budget) -> None:
+        found = await take(*budgets)
+        assert found is not None
+        order.append(name)
+        found.release()
+
+    held = [await take(one), await take(other)]
+    tasks = [asyncio.create_task(go("first", one)), asyncio.create_task(go("both", one, other))]
+    await asyncio.sleep(0)
+    for reservation in reversed(held):
+        assert reservation is not None
+        reservation.release()
+    await asyncio.gather(*tasks)
+    assert order == ["first", "both"]
+
+
 async def test_two_budgets_in_either_order_do_not_block_each_other() -> None:
     one, other = Budget(tokens=10), Budget(tokens=10)
 
