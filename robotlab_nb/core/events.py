@@ -144,7 +144,8 @@ class Delta(NamedTuple):
     attempt : int
         From 1.
     kind : str
-        ``text``, ``reasoning``, ``refusal``, or ``arguments:N`` (of the N-th tool call).
+        ``text``, ``reasoning``, ``refusal``, or ``arguments:N`` (of the N-th tool call; -1 for the
+        call that gives an answer of a prescribed shape).
     offset : int
         Characters of this kind that came before.
     text : str

@@ -6,6 +6,7 @@ tables and log readers. It is a fold: the same events give the same state.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from .messages import Message
@@ -150,10 +151,15 @@ class RunState(Record):
 
     @property
     def text(self) -> str:
-        """The answer so far: the last assistant text of this turn, else its reasoning, else ""."""
+        """The answer so far: the last assistant text of this turn, else its reasoning, else "".
+
+        An answer that was given as data (by a tool call) is that data as JSON.
+        """
         for message in reversed(self.turn):
             if message.role == "assistant" and message.text:
                 return message.text
+        if self.output is not None:
+            return json.dumps(self.output, ensure_ascii=False)
         for message in reversed(self.turn):
             if message.role == "assistant" and message.reasoning:
                 return message.reasoning

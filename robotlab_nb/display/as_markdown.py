@@ -134,7 +134,7 @@ def _bit(bit: Bit, row: bool) -> str:
         case "mark":
             return f"{bit.icon} {inert(bit.text)}".strip()
         case "meter":
-            return f"{bit.share:.0%}"
+            return ""  # the figures stand beside it
         case "state":
             return f"**{bit.icon} {inert(bit.text)}**"
         case _:

@@ -155,7 +155,11 @@ def _fields(fields: Fields, columns: int) -> list[str]:
 
 
 def _table(table: Table, columns: int) -> list[str]:
-    rows = [[fit(_flat(cell), _CELL) for cell in row] for row in table.rows]
+    last = len(table.columns) - 1
+    rows = [
+        [fit(_flat(cell), COLUMNS if n == last else _CELL) for n, cell in enumerate(row)]
+        for row in table.rows
+    ]
     rows.insert(0, [plain(column) for column in table.columns])
     spaces = [max(width(row[n]) for row in rows) for n in range(len(table.columns))]
     return [

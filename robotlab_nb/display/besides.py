@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from .amounts import count, dollars, moment, seconds
 from .escape import one_line
-from .json_text import value_line
 from .parts import Bit, Fold, Para, Table, code, dots, quiet
 
 if TYPE_CHECKING:
@@ -163,14 +162,19 @@ def composed(state: RunState) -> Iterable[Block]:
             (
                 (one_line(each.get("kind"), 40).replace("_", " "),),
                 (one_line(each.get("name") or "", 80),),
-                (value_line(each.get("chars"), 20),),
+                (_number(each.get("chars")),),
             )
             for each in parts[:_ROWS]
         )
         table = Table(("part", "name", "characters"), rows, frozenset({2}))
-        chars = sum(each.get("chars") or 0 for each in parts)
+        chars = sum(n for each in parts if isinstance(n := each.get("chars"), int))
         note = f"{count(len(parts), 'part')}, {count(chars, 'character')}"
         yield Fold(("System message",), (table,), note, told=True)
+
+
+def _number(value: object) -> str:
+    known = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if known else "unknown"
 
 
 def skills(state: RunState) -> Iterable[Block]:

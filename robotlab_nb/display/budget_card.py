@@ -67,11 +67,11 @@ def _amounts(thing: Budget) -> Iterable[Block]:
         rows.append(
             (
                 (name,),
-                (meter(share), f" {min(share, 9.99):.0%}"),
-                (amount(name, used),),
-                (amount(name, held) if held else quiet("none"),),
-                (amount(name, left),),
-                (amount(name, limit),),
+                (meter(share), f"\u00a0{min(share, 9.99):.0%}"),
+                (_figure(name, used),),
+                (_figure(name, held) if held else quiet("none"),),
+                (_figure(name, left),),
+                (_figure(name, limit),),
             )
         )
     if rows:
@@ -101,6 +101,11 @@ def amount(dimension: str, number: float) -> str:
     if dimension == "seconds":
         return seconds(number, limit=True) or "unknown"
     return count(round(number), dimension.removesuffix("s"))
+
+
+def _figure(dimension: str, number: float) -> str:
+    """The amount without its unit, where the row says it."""
+    return amount(dimension, number).removesuffix(f"\u00a0{dimension}").removesuffix("\u00a0call")
 
 
 def _way_on(thing: Budget) -> Line:

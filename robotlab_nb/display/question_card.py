@@ -48,8 +48,8 @@ _BY = {
     "policy": "a policy",
     "input": "the cell's prompt",
     "widget": "a person at the widget",
-    "answer": "answer()",
-    "timeout": "nobody: the time was up",
+    "answer": "run.answer()",
+    "timeout": "nobody in time",
     "stop": "nobody",
 }
 
@@ -246,7 +246,7 @@ def settled(thing: Any) -> Line:
     >>> asked = Asked({"question_id": "q", "kind": "question", "text": "Size?"}, 1.0)
     >>> asked.settle({"status": "answered", "answer": "S", "by": "answer", "waited_s": 2.0})
     >>> [item if isinstance(item, str) else item.text for item in settled(asked)][2:]
-    ['the run asked “Size?”', ' · ', '“S”', ' · ', 'by answer()', ' · ', 'at 3.0\xa0s']
+    ['the run asked “Size?”', ' · ', '“S”', ' · ', 'by run.answer()', ' · ', 'at 3.0\xa0s']
     """
     who = one_line(thing.robot or "the run", 60)
     words: Line = (f"{who} asked “{one_line(thing.text, 160)}”",)
@@ -279,7 +279,7 @@ def settled_fold(asked: Sequence[Asked]) -> Iterable[Block]:
     over = [each for each in asked if each.status != "pending"]
     if not over:
         return
-    lines = [Para(settled(each)) for each in over[:_LINES]]
+    lines = [Para(settled(each), quiet=True) for each in over[:_LINES]]
     if len(over) > _LINES:
         lines.append(Para((quiet(f"… {len(over) - _LINES:,} more"),)))
     denied = sum(each.status in ("denied", "timeout") for each in over)

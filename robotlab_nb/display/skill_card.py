@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["catalog", "skill"]
 
 _LISTED, _ROWS = 24, 60
+#: what a bundle says of its scripts, told with them
+_NEEDS = ("fs_read", "fs_write", "network", "timeout", "trust")
 
 
 def skill(thing: AgentSkill) -> Picture:
@@ -81,7 +83,8 @@ def _fields(thing: AgentSkill) -> Iterable[tuple[str, Line]]:
         named = _named(list(thing.allowed_tools))
         yield "allowed-tools", dots(named, quiet("shown; nothing is approved by it"))
     for name, value in list(thing.metadata.items())[:_LISTED]:
-        yield one_line(name, 40), (one_line(value, 200),)
+        if name not in _NEEDS:
+            yield one_line(name, 40), (one_line(value, 200),)
 
 
 def _named(names: list[str]) -> Line:
@@ -96,7 +99,8 @@ def _rights(thing: AgentSkill) -> Iterable[Block]:
     yield Para(("Its scripts run with your rights: nothing confines them.",))
     declared = _declared(thing.capabilities)
     if declared:
-        yield Para(dots("they say that they need", *declared, "not enforced"), quiet=True)
+        words = f"they say that they need {', '.join(declared)}"
+        yield Para((f"{words}; only a time limit is enforced",), quiet=True)
 
 
 def _declared(needs: Any) -> list[str]:
@@ -107,7 +111,7 @@ def _declared(needs: Any) -> list[str]:
         f"to read {reads}" if reads else None,
         f"to write {writes}" if writes else None,
         network,
-        f"at most {limit} (enforced)" if limit else None,
+        f"at most {limit}" if limit else None,
     )
     return [words for words in found if words]
 

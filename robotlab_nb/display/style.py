@@ -87,7 +87,12 @@ _RULES = (
     ".rlnb-w.rlnb-w tbody th{font-weight:600}",
     ".rlnb-w.rlnb-w tbody tr{background:none;border-top:1px solid var(--rlnb-line)}",
     ".rlnb-w.rlnb-w .rlnb-0{text-align:right;white-space:nowrap}",
-    ".rlnb-c progress{width:8em;height:8px;accent-color:#4a86ff}",
+    # meters: a browser's own track is loud in one theme or the other
+    ".rlnb-c progress{appearance:none;border:0;border-radius:4px;overflow:hidden;width:6em;"
+    "height:8px;background:var(--rlnb-line)}",
+    ".rlnb-c ::-webkit-progress-bar{background:none}",
+    ".rlnb-c ::-webkit-progress-value{background:#4a86ff}",
+    ".rlnb-c ::-moz-progress-bar{background:#4a86ff}",
     # drawings: what is dark inside them follows their own color-scheme, and that the host's theme
     ".rlnb-w img{max-width:max(100%,800px)}",
     ".rlnb-w .rlnb-y{max-width:none}",

@@ -298,13 +298,7 @@ def _call(
     after = "no result yet" if running else "no result"
     title: Line = ("ƒ ", name, " → ", one_line(content, _RESULT) if content else after)
     took = seconds(call.duration_s) if call is not None else None
-    plain_mark = status == "completed" and took
-    right = (f"✓\u00a0{took}",) if plain_mark else dots(state_bit(status) if status else None, took)
-    if person is not None:
-        word = "waiting for you" if person.status == "pending" else outcome(person.status).text
-        right = dots(word, right)
-    elif call is not None and call.approved_by:
-        right = dots("approved", right)
+    right = _right(status, took, call, person)
     blocks: list[Block] = []
     if asked:
         blocks.append(Para((quiet("arguments"),)))
@@ -319,6 +313,17 @@ def _call(
     if call is not None and call.traceback:
         blocks += [Para((quiet("traceback"),)), Pre(call.traceback)]
     return Fold(title, tuple(blocks), right=right)
+
+
+def _right(status: str, took: str | None, call: ToolCall | None, person: Asked | None) -> Line:
+    """How a call ended, how long it took, and whether a person agreed to it."""
+    if person is not None and person.status == "pending":
+        return (state_bit("waiting"),)
+    if person is not None and status == "failed" and person.status in ("denied", "timeout"):
+        return (outcome(person.status),)
+    done = f"✓\u00a0{took}" if status == "completed" and took else None
+    approved = "approved" if call is not None and call.approved_by else None
+    return dots(approved, done or (state_bit(status) if status else None), None if done else took)
 
 
 def _status(result: ToolResultPart | None, call: ToolCall | None, running: bool) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import OutputError
+from ..core.messages import Message
+from .structured import Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..core.messages import Message, ToolCallPart
+    from ..core.messages import ToolCallPart
     from ..runtime.run import Run
     from .structured import Shape
     from .tool_round import ToolRound
@@ -89,21 +91,16 @@ class OutputCheck:
                 hint=_NO_USE[stop_reason],
                 text=message.text,
             )
-        from ..core.messages import Message as Made
-
-        if self.shape.tool is not None:
-            feedback = self._reject(
-                message.text,
-                [{"path": "", "message": f"the answer is to be given by {self.shape.tool.name}"}],
-                f"Give your answer by calling the tool {self.shape.tool.name}.",
-            )
-            return Made("user", feedback)
+        tool = self.shape.tool
+        if tool is not None and not isinstance(self.shape.judge(message.text), Parsed):
+            # Some models answer in words all the same; words that fit are an answer.
+            fault = {"path": "", "message": f"the answer is to be given by {tool.name}"}
+            words = f"Give your answer by calling the tool {tool.name}."
+            return Message("user", self._reject(message.text, [fault], words))
         told = self._judge(message.text)
-        return None if told is None else Made("user", told)
+        return None if told is None else Message("user", told)
 
     def _judge(self, text: str) -> str | None:
-        from .structured import Parsed
-
         verdict = self.shape.judge(text)
         if isinstance(verdict, Parsed):
             self.attempt += 1
