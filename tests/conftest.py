@@ -57,12 +57,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _nothing_registered() -> Iterator[None]:
-    """Each test registers its own secrets: another's would be masked in its texts."""
+    """Each test has its own secrets, which else were masked in others' texts, and rate limits."""
+    import sys
+
     from robotlab_nb.core import secrets
 
     secrets.forget()
     yield
     secrets.forget()
+    accounts = sys.modules.get("robotlab_nb.models.accounts")
+    if accounts is not None:
+        accounts.forget_limits()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from .event_data_shared import SHARED_TYPES
+from .event_data_tasks import TASK_TYPES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -33,8 +36,12 @@ class RunStarted(TypedDict, total=False):
     output: str
     #: SHA-256 of the system prompt
     prompt_hash: str | None
-    #: a network's tasks as declared
+    #: the robot that delegated the task
+    delegated_by: str
+    #: a network's tasks as declared, each with the digests of what decides its result
     graph: Sequence[Mapping[str, Any]]
+    #: the run that this one goes on from
+    resumed_from: str
 
 
 class RunCompleted(TypedDict, total=False):
@@ -65,43 +72,6 @@ class RunWaiting(TypedDict, total=False):
 
 class RunResumed(TypedDict, total=False):
     """A waiting run goes on."""
-
-
-class TaskStarted(TypedDict, total=False):
-    """A task of a network begins, after waiting ``waited_s`` for a slot."""
-
-    task: str
-    kind: str
-    robot: str | None
-    waited_s: float
-    #: the robot's run
-    child_run_id: str
-
-
-class TaskCompleted(TypedDict, total=False):
-    """A task ended well. ``result`` is a function's value as JSON or a preview of it."""
-
-    task: str
-    text: str
-    result: Any
-    #: optional tasks that its route activates
-    activate: Sequence[str]
-
-
-class TaskFailed(TypedDict, total=False):
-    """A task failed; ``traceback`` for errors of a person's own code."""
-
-    task: str
-    error: Mapping[str, Any]
-    traceback: str
-
-
-class TaskSettled(TypedDict, total=False):
-    """A task will not run, or was stopped: ``skipped, blocked, halted, interrupted``, and why."""
-
-    task: str
-    status: str
-    reason: str
 
 
 class ConversationLoaded(TypedDict, total=False):
@@ -261,6 +231,16 @@ class GuardLoop(TypedDict, total=False):
     count: int
 
 
+class GuardConvergence(TypedDict, total=False):
+    """Texts were compared. ``score`` is the two's that differ most; None where one is alone."""
+
+    score: float | None
+    threshold: float
+    converged: bool
+    #: how many
+    texts: int
+
+
 class PromptComposed(TypedDict, total=False):
     """What the system message was made of: ``{"kind", "name", "chars", "hash"}`` of each part."""
 
@@ -301,6 +281,8 @@ class HitlRequested(TypedDict, total=False):
     robot: str | None
     tool: str | None
     tool_call_id: str | None
+    #: the task that the person does by answering
+    task: str
     text: str
     choices: Sequence[str]
     default: Any
@@ -338,6 +320,8 @@ class ToolCallStarted(TypedDict, total=False):
     source: str | None
     arguments: Mapping[str, Any] | None
     arguments_text: str
+    #: whether it had begun in the run that this one goes on from: what it did may come twice
+    possibly_repeated: bool
 
 
 class ToolCallCompleted(TypedDict, total=False):
@@ -355,6 +339,8 @@ class ToolCallCompleted(TypedDict, total=False):
     thread_leaked: bool
     #: who approved it, where approval was needed
     approved_by: str
+    #: what it was called with, where a person changed that
+    arguments: Mapping[str, Any] | None
 
 
 #: event type -> what its data says
@@ -365,10 +351,7 @@ EVENT_TYPES: dict[str, type] = {
     "run.interrupted": RunInterrupted,
     "run.waiting": RunWaiting,
     "run.resumed": RunResumed,
-    "task.started": TaskStarted,
-    "task.completed": TaskCompleted,
-    "task.failed": TaskFailed,
-    "task.settled": TaskSettled,
+    **TASK_TYPES,
     "conversation.loaded": ConversationLoaded,
     "conversation.committed": ConversationCommitted,
     "conversation.forked": ConversationForked,
@@ -389,9 +372,11 @@ EVENT_TYPES: dict[str, type] = {
     "guard.limited": GuardLimited,
     "guard.budget": GuardBudget,
     "guard.loop": GuardLoop,
+    "guard.convergence": GuardConvergence,
     "output.parsed": OutputParsed,
     "output.rejected": OutputRejected,
     "hitl.requested": HitlRequested,
     "hitl.answered": HitlAnswered,
     "hook.failed": HookFailed,
+    **SHARED_TYPES,
 }

@@ -79,6 +79,9 @@ FIELDS: dict[str, Field] = {
     "cost_budget": Field(None, _NUMBER, "Most US dollars.", 0.0),
     "time_budget": Field(None, _NUMBER, "Most seconds, from the first call.", 0.0),
     "call_budget": Field(None, (int,), "Most model calls.", 0),
+    "max_concurrent_robots": Field(
+        None, (int,), "Most robots of a network, and inside it, at the same time.", 1
+    ),
     "allow_unpriced": Field(False, (bool,), "Whether a cost budget lets unpriced models pass."),
     "cache": Field(False, (bool,), "Whether answers to equal requests are used again."),
     # long conversations
@@ -114,7 +117,7 @@ NONE_IS_A_VALUE = frozenset(
     {
         "max_tools", "tool_timeout", "model_timeout", "doom_loop_threshold", "ask_timeout",
         "requests_per_minute", "tokens_per_minute", "fallback", "output", "agent_skills",
-        "auto_compact", "approve", "answers",
+        "auto_compact", "approve", "answers", "max_concurrent_robots",
     }
 )  # fmt: skip
 
@@ -160,6 +163,7 @@ class Settings(TypedDict, total=False):
     cost_budget: float | None
     time_budget: float | None
     call_budget: int | None
+    max_concurrent_robots: int | None
     allow_unpriced: bool
     cache: bool
     auto_compact: Any

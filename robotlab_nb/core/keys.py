@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from .json import canonical
 
@@ -11,6 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["cell_key", "digest", "request_key", "task_fingerprint", "text_hash"]
+
+#: characters of a part's digest: enough to tell two versions of one task apart
+_SHORT = 16
+#: sources as they were read first: a file may be changed while what was read of it still runs
+_sources: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
 
 
 def digest(value: Any) -> str:
@@ -67,29 +74,55 @@ def cell_key(content: Any, occurrence: int = 0, repeat: int = 0) -> str:
 
 
 def task_fingerprint(
-    definition: Mapping[str, Any],
-    robot_config: Mapping[str, Any] | None,
-    tool_schemas: Iterable[Mapping[str, Any]],
-    functions: Iterable[Callable[..., Any]] = (),
-) -> str:
-    """Name a task by everything that decides what it does, so that a change is noticed on resume.
+    parts: Mapping[str, Any], functions: Iterable[Callable[..., Any] | type] = ()
+) -> dict[str, str]:
+    """Name a task by everything that decides what it gives, part by part.
+
+    Two fingerprints are compared part by part, so that it can be said what changed.
 
     Parameters
     ----------
-    definition : mapping
-        The task as declared (JSON).
-    robot_config : mapping or None
-        The robot's effective configuration (JSON).
-    tool_schemas : iterable of mapping
+    parts : mapping of str to JSON
+        What a part is called, and what it says: the definition, the model, the tools' schemas …
     functions : iterable of callable
         Their source counts where it can be read.
+
+    Returns
+    -------
+    dict of str to str
+        A digest of each part, and one of the functions as ``"source"``.
+
+    Examples
+    --------
+    >>> before = task_fingerprint({"model": "openai/x", "prompt": "Hi"})
+    >>> after = task_fingerprint({"model": "openai/y", "prompt": "Hi"})
+    >>> [part for part in after if after[part] != before[part]]
+    ['model']
     """
+    found = {name: digest(value)[:_SHORT] for name, value in parts.items()}
+    sources = [_source(function) for function in functions]
+    if any(source is not None for source in sources):
+        found["source"] = digest(sources)[:_SHORT]
+    return found
+
+
+def _source(function: Any) -> str | None:
+    """What a function or a class was written as; None where that cannot be read."""
+    function = getattr(function, "func", function)  # of a functools.partial
+    function = getattr(function, "__func__", function)
+    if not isinstance(function, type) and not hasattr(function, "__code__"):
+        function = type(function).__call__
+    code = getattr(function, "__code__", function)
+    try:
+        return _sources[code]
+    except (KeyError, TypeError):
+        pass
     import inspect
 
-    sources: list[str | None] = []
-    for function in functions:
-        try:
-            sources.append(inspect.getsource(function))
-        except (OSError, TypeError):
-            sources.append(None)
-    return digest([definition, robot_config, list(tool_schemas), sources])
+    try:
+        found: str | None = inspect.getsource(function)
+    except (OSError, TypeError):
+        found = None
+    with contextlib.suppress(TypeError):  # what C code is made of cannot be kept
+        _sources[code] = found
+    return found

@@ -197,9 +197,11 @@ class Message(Pictured):
             Media of more bytes are told by name, size and SHA-256 alone (events and tables do
             so). What is read back from such JSON cannot be sent to a model.
         """
-        heavy = () if most_media is None else self.heavy_media(most_media)
-        if heavy:
-            return self._written(heavy)
+        # Nearly all messages are one part of text: they cost nothing more.
+        if most_media is not None and (len(self.parts) != 1 or self.parts[0].kind == "media"):
+            heavy = self.heavy_media(most_media)
+            if heavy:
+                return self._written(heavy)
         record = self._record() if self._record is not None else None
         if record is None:
             record = self._written()

@@ -22,6 +22,7 @@ PATHS: dict[str, str] = {
     "svg": "robotlab_nb.display.graph_picture:svg",
     "repeat": "robotlab_nb.widgets.live_still:repeat",
     "frames": "robotlab_nb.frames.tables:Frames",
+    "differences": "robotlab_nb.frames.differences:differences",
     "painter": "robotlab_nb.notebook.painter:painter",
     "asker": "robotlab_nb.notebook.asker:asker",
     "plain": "robotlab_nb.display.escape:plain",

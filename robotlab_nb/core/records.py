@@ -10,7 +10,11 @@ from .usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Asked", "Attempt", "ModelCall", "Record", "TaskState", "ToolCall"]
+__all__ = ["Asked", "Attempt", "ItemState", "ModelCall", "Record", "TaskState", "ToolCall"]
+
+
+_NOTHING: Mapping[str, Any] = {}
+_NO_ITEMS: Mapping[int, ItemState] = {}
 
 
 class Record:
@@ -123,13 +127,14 @@ class ToolCall(Record):
 
     ``status`` is ``running``, ``completed``, ``failed`` (the tool raised, timed out, or the
     arguments were wrong: the model was told) or ``interrupted``. ``arguments`` are the parsed
-    ones as the model gave them; ``result`` is the value as JSON, ``content`` what the model read.
+    ones as the tool got them (a person may have edited them), ``arguments_text`` is what the model
+    wrote; ``result`` is the value as JSON, ``content`` what the model read.
     """
 
     __slots__ = (
-        "approved_by", "arguments", "arguments_text", "call_id", "content", "duration_s", "error", "result",
-        "retryable", "round", "source", "started_s", "status", "thread_leaked", "tool",
-        "tool_call_id", "traceback",
+        "approved_by", "arguments", "arguments_text", "call_id", "content", "duration_s", "error",
+        "possibly_repeated", "result", "retryable", "round", "source", "started_s", "status",
+        "thread_leaked", "tool", "tool_call_id", "traceback",
     )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any], started_s: float) -> None:
@@ -149,6 +154,8 @@ class ToolCall(Record):
         self.duration_s: float | None = None
         self.traceback: str | None = None
         self.thread_leaked: bool = False
+        #: whether it had begun in an earlier run that this one goes on from
+        self.possibly_repeated = bool(data.get("possibly_repeated"))
         self.approved_by: str | None = None
 
     def complete(self, data: Mapping[str, Any]) -> None:
@@ -162,6 +169,8 @@ class ToolCall(Record):
         self.traceback = data.get("traceback")
         self.thread_leaked = bool(data.get("thread_leaked"))
         self.approved_by = data.get("approved_by")
+        if data.get("arguments") is not None:
+            self.arguments = data["arguments"]
 
 
 class Asked(Record, Pictured):
@@ -173,7 +182,7 @@ class Asked(Record, Pictured):
 
     __slots__ = (
         "answer", "arguments", "asked_s", "by", "choices", "default", "kind", "question_id",
-        "robot", "status", "text", "timeout_s", "tool", "tool_call_id", "waited_s", "why",
+        "robot", "status", "task", "text", "timeout_s", "tool", "tool_call_id", "waited_s", "why",
     )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any], asked_s: float) -> None:
@@ -182,6 +191,8 @@ class Asked(Record, Pictured):
         self.robot: str | None = data.get("robot")
         self.tool: str | None = data.get("tool")
         self.tool_call_id: str | None = data.get("tool_call_id")
+        #: the task of a network that is done by answering
+        self.task: str | None = data.get("task")
         self.text: str = data.get("text") or ""
         self.choices: tuple[str, ...] = tuple(data.get("choices") or ())
         self.default: Any = data.get("default")
@@ -207,12 +218,20 @@ class TaskState(Record):
 
     ``status`` is one of ``pending, running, waiting, completed, restored, failed, blocked,
     skipped, halted, interrupted``; ``declared`` is what the network says of it (kind, robot,
-    depends_on, optional, route, when, fallback, on_failure).
+    depends_on, optional, route, when, fallback, on_failure …). ``attempts`` counts the tries,
+    ``retried`` has the errors of those that were followed by another; ``halts`` says that it
+    ended the network, ``noted`` what it noted besides, ``gave`` what it gives to steps after it,
+    ``labels`` what data is in its result; ``live`` says that ``result`` is a preview of a value
+    that lived in its process alone. A restored one has ``restored_from``, the run that did it,
+    and ``restored_cost`` in US dollars; ``possibly_repeated`` had begun there and is done again.
+    A map's has ``items`` by place, and their ``total`` where it is known; a loop's its ``turns``.
     """
 
     __slots__ = (
-        "child_run_id", "declared", "duration_s", "error", "name", "reason", "result", "route",
-        "started_s", "status", "text", "traceback", "waited_s",
+        "attempts", "child_run_id", "declared", "duration_s", "error", "gave", "group", "halts",
+        "items", "labels", "live", "name", "noted", "output", "possibly_repeated", "reason",
+        "restored_cost", "restored_from", "result", "retried", "route", "started_s", "status",
+        "text", "total", "traceback", "turns", "waited_s",
     )  # fmt: skip
 
     def __init__(self, name: str, declared: Mapping[str, Any]) -> None:
@@ -224,13 +243,129 @@ class TaskState(Record):
         self.waited_s: float | None = None
         self.duration_s: float | None = None
         self.child_run_id: str | None = None
+        self.group: str | None = None
+        self.attempts = 0
+        self.retried: tuple[Mapping[str, Any], ...] = ()
         self.text: str | None = None
         self.result: Any = None
         self.route: tuple[str, ...] = ()
+        self.halts = False
+        self.noted: Mapping[str, Any] = _NOTHING
+        self.labels: tuple[str, ...] = ()
         self.error: Mapping[str, Any] | None = None
         self.traceback: str | None = None
+        self.live = False
+        self.gave: Mapping[str, Any] = _NOTHING
+        self.output: Any = None
+        self.possibly_repeated = False
+        self.restored_from: str | None = None
+        self.restored_cost: float | None = None
+        self.items: Mapping[int, ItemState] = _NO_ITEMS
+        self.total: int | None = None
+        self.turns = 0
+
+    def start(self, data: Mapping[str, Any], started_s: float) -> None:
+        """Take the data of a ``started`` event in; a further try began with the first one."""
+        self.status = "running"
+        self.attempts += 1
+        if self.started_s is None:
+            self.started_s = started_s
+            self.waited_s = data.get("waited_s")
+            self.possibly_repeated = bool(data.get("possibly_repeated"))
+        self.child_run_id = data.get("child_run_id")
+        self.group = data.get("group")
+
+    def complete(self, data: Mapping[str, Any]) -> None:
+        """Take the data of its ``completed`` event in."""
+        self.status = "completed"
+        self.text = data.get("text")
+        self.result = data.get("result")
+        if len(data) > 2 + ("result" in data):  # most say no more
+            self._complete(data)
+
+    def _complete(self, data: Mapping[str, Any]) -> None:
+        self.route = tuple(data.get("activate") or ())
+        self.halts = bool(data.get("halts"))
+        self.noted = data.get("noted") or _NOTHING
+        self.child_run_id = data.get("child_run_id") or self.child_run_id
+        self.labels = tuple(data.get("labels") or ())
+        self.live = bool(data.get("live"))
+        self.gave = data.get("gave") or _NOTHING
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Take the data of its ``restored`` event in."""
+        self.complete(data)
+        self.status = "restored"
+        self.output = data.get("output")
+        self.restored_from = data.get("restored_from")
+        self.restored_cost = data.get("restored_cost")
+
+    def part(self, type_: str, data: Mapping[str, Any], elapsed: float) -> None:
+        """Take the data of an event of its map or its loop in."""
+        if type_ == "loop.turned":
+            self.turns = max(self.turns, data["turn"])
+        elif type_ == "map.started":
+            self.items, self.total = {}, data.get("items")
+        else:
+            item = ItemState(self, data, elapsed)
+            self.items[item.index] = item  # type: ignore[index]
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Where it is in its network."""
+        return (self.name,)
+
+    @property
+    def index(self) -> None:
+        """It is no item of a map."""
+        return
 
     @property
     def depends_on(self) -> tuple[str, ...]:
         """Names of the tasks that come before it."""
         return tuple(self.declared.get("depends_on", ()))
+
+
+class ItemState(Record):
+    """An item of a map that is over: ``completed, failed`` or ``interrupted``."""
+
+    __slots__ = (
+        "_task", "child_run_id", "duration_s", "error", "index", "result", "started_s", "status",
+        "text",
+    )  # fmt: skip
+
+    def __init__(self, task: TaskState, data: Mapping[str, Any], ended_s: float) -> None:
+        self._task = task
+        self.index: int = data["index"]
+        self.status: str = data["status"]
+        self.text: str | None = data.get("text")
+        self.result: Any = data.get("result")
+        self.error: Mapping[str, Any] | None = data.get("error")
+        self.child_run_id: str | None = data.get("child_run_id")
+        self.duration_s: float = data.get("duration_s") or 0.0
+        self.started_s = ended_s - self.duration_s
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self._task.name
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Where it is in its network."""
+        return (self._task.name, f"map:{self.index}")
+
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        """What was declared of its task."""
+        return self._task.declared
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """Names of the tasks that come before its task."""
+        return self._task.depends_on
+
+    @property
+    def waited_s(self) -> None:
+        """An item is begun when it is taken."""
+        return

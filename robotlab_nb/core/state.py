@@ -233,21 +233,19 @@ class RunState(Record):
         return found
 
     def _task_started(self, event: Event) -> None:
+        self._task(event).start(event.data, event.elapsed)
+
+    def _task_retried(self, event: Event) -> None:
         task = self._task(event)
-        data: Any = event.data
-        task.status = "running"
-        task.started_s = event.elapsed
-        task.waited_s = data.get("waited_s")
-        task.child_run_id = data.get("child_run_id")
+        task.retried = (*task.retried, event.data["error"])  # type: ignore[arg-type]
 
     def _task_completed(self, event: Event) -> None:
         task = self._task(event)
-        data: Any = event.data
-        task.status = "completed"
-        task.text = data.get("text")
-        task.result = data.get("result")
-        task.route = tuple(data.get("activate") or ())
+        task.complete(event.data)
         self._task_over(task, event)
+
+    def _task_restored(self, event: Event) -> None:
+        self._task(event).restore(event.data)
 
     def _task_failed(self, event: Event) -> None:
         task = self._task(event)
@@ -256,6 +254,9 @@ class RunState(Record):
         task.error = data.get("error")
         task.traceback = data.get("traceback")
         self._task_over(task, event)
+
+    def _task_part(self, event: Event) -> None:
+        self._task(event).part(event.type, event.data, event.elapsed)
 
     def _task_settled(self, event: Event) -> None:
         task = self._task(event)
@@ -349,9 +350,14 @@ _HANDLERS = {
     "run.waiting": RunState._run_waiting,
     "run.resumed": RunState._run_resumed,
     "task.started": RunState._task_started,
+    "task.retried": RunState._task_retried,
     "task.completed": RunState._task_completed,
+    "task.restored": RunState._task_restored,
     "task.failed": RunState._task_failed,
     "task.settled": RunState._task_settled,
+    "map.started": RunState._task_part,
+    "map.item": RunState._task_part,
+    "loop.turned": RunState._task_part,
     "conversation.loaded": RunState._loaded,
     "conversation.committed": RunState._conversation,
     "conversation.forked": RunState._conversation,
@@ -374,7 +380,13 @@ _HANDLERS = {
     "guard.limited": RunState._limited,
     "guard.budget": RunState._note,
     "guard.loop": RunState._note,
+    "guard.convergence": RunState._note,
     "cache.hit": RunState._note,
     "cache.stored": RunState._note,
     "hook.failed": RunState._note,
+    "memory.deadlock": RunState._note,
+    "memory.subscriber_failed": RunState._note,
+    "bus.dead": RunState._note,
+    "bus.handler_failed": RunState._note,
+    "bus.blocked": RunState._note,
 }

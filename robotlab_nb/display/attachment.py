@@ -63,7 +63,7 @@ def _words(thing: MediaPart) -> str | None:
 
 
 def _photo(thing: MediaPart, name: str) -> Iterable[Block]:
-    if thing.base64 is None or (thing.size or 0) > _MOST or len(thing.base64) > 2 * _MOST:
+    if thing.base64 is None or len(thing.base64) > _MOST * 4 // 3:
         return
     data = thing.data
     size = size_of(data, thing.mime) if data is not None else None

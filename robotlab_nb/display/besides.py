@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .amounts import count, dollars, moment, seconds
-from .escape import one_line
-from .parts import Bit, Fold, Para, Table, code, dots, quiet
+from .escape import clip, one_line
+from .parts import Bit, Fold, Para, Pre, Table, code, dots, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -66,6 +66,12 @@ def _summary(found: list[Event]) -> str:
             ("guard.limited", "wait"),
             ("cache.hit", "cached answer"),
             ("conversation.compacted", "compression"),
+            ("guard.convergence", "comparison"),
+            ("memory.deadlock", "deadlock"),
+            ("memory.subscriber_failed", "failed subscriber"),
+            ("bus.dead", "dead letter"),
+            ("bus.handler_failed", "failed handler"),
+            ("bus.blocked", "full channel"),
         )
     }
     return ", ".join(count(number, words) for words, number in counted.items() if number)
@@ -125,6 +131,63 @@ def _hook(data: Any) -> Line:
     return dots((_bad("hook failed"), " ", code(name)), why, quiet("the run went on"))
 
 
+def _converged(data: Any) -> Line:
+    told = "agree" if data.get("converged") else "do not agree"
+    score = f"score {_score(data.get('score'))}, {_score(data.get('threshold'))} is enough"
+    return dots(f"{count(data.get('texts'), 'text')} {told}", score)
+
+
+def _deadlock(data: Any) -> Line:
+    keys, waiting = _named(data.get("keys")), _named(data.get("waiting"))
+    who = f"{waiting} waited" if waiting else "a wait"
+    return dots((_bad("deadlock"), f" {who} for {keys or 'keys'}"), "nobody was left to write them")
+
+
+def _subscriber(data: Any) -> Line:
+    name = code(one_line(data.get("subscriber"), 60))
+    told = f" was to be told of {one_line(data.get('key'), 80)}"
+    return dots((_bad("subscriber failed"), " ", name, told), error_words(data.get("error")))
+
+
+#: why a message is a dead letter, in words
+_DEATHS = {
+    "nack": "refused",
+    "timeout": "not taken in time",
+    "no_receiver": "nobody receives there",
+    "handler_error": "its handler failed",
+    "rejected_type": "of the wrong type",
+    "closed": "the bus was closed",
+}
+
+
+def _dead(data: Any) -> Line:
+    reason = data.get("reason")
+    why = _DEATHS.get(reason) if isinstance(reason, str) else None
+    who = f" by {one_line(data['receiver'], 60)}" if reason == "nack" and data.get("receiver") else ""
+    on = f" on {one_line(data.get('channel'), 60)}"
+    error = error_words(data["error"]) if data.get("error") else None
+    return dots((_bad("dead letter"), on), (why or one_line(reason, 40)) + who, error)
+
+
+def _handler(data: Any) -> Line:
+    who = one_line(data.get("receiver"), 60)
+    on = f" {who} on what it took from {one_line(data.get('channel'), 60)}"
+    return dots((_bad("handler failed"), on), error_words(data.get("error")))
+
+
+def _blocked(data: Any) -> Line:
+    full = f"{one_line(data.get('pending'), 12)} of {one_line(data.get('max_pending'), 12)} pending"
+    return dots(f"waited for room on channel {one_line(data.get('channel'), 60)}", full)
+
+
+def _named(names: Any) -> str:
+    """Names on one line, the first few of many."""
+    if not isinstance(names, (list, tuple)):
+        return ""
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return ", ".join(one_line(name, 60) for name in names[:5]) + more
+
+
 def error_words(error: Any) -> str:
     """An error of an event on one line: its type and what it said."""
     found = error if isinstance(error, dict) else {}
@@ -140,9 +203,19 @@ _TELL: dict[str, Callable[[Any], Line]] = {
     "cache.hit": _cached,
     "conversation.compacted": _compacted,
     "hook.failed": _hook,
+    "guard.convergence": _converged,
+    "memory.deadlock": _deadlock,
+    "memory.subscriber_failed": _subscriber,
+    "bus.dead": _dead,
+    "bus.handler_failed": _handler,
+    "bus.blocked": _blocked,
 }
 
 # -- what the model was told first -----------------------------------------------------------
+
+
+#: what a part is called, where its own name says too little
+_KINDS: dict[Any, str] = {"output": "form of the answer"}
 
 
 def _of(state: RunState, type_: str) -> list[Any]:
@@ -160,7 +233,7 @@ def composed(state: RunState) -> Iterable[Block]:
         parts = data.get("parts") or ()
         rows = tuple(
             (
-                (one_line(each.get("kind"), 40).replace("_", " "),),
+                (_KINDS.get(each.get("kind"), one_line(each.get("kind"), 40)).replace("_", " "),),
                 (one_line(each.get("name") or "", 80),),
                 (_number(each.get("chars")),),
             )
@@ -169,7 +242,9 @@ def composed(state: RunState) -> Iterable[Block]:
         table = Table(("part", "name", "characters"), rows, frozenset({2}))
         chars = sum(n for each in parts if isinstance(n := each.get("chars"), int))
         note = f"{count(len(parts), 'part')}, {count(chars, 'character')}"
-        yield Fold(("System message",), (table,), note, told=True)
+        first = state.messages[0] if state.messages else None
+        text = (Pre(clip(first.text, 4000)),) if first is not None and first.is_system else ()
+        yield Fold(("System message",), (table, *text), note, told=True)
 
 
 def _number(value: object) -> str:

@@ -140,9 +140,11 @@ def _task_told(task: TaskFacts) -> str:
     name = one_line(task.name, 80)
     if not task.status:
         needs = [one_line(need, 80) for need in task.depends_on]
-        words = [name, _who(task), f"after {' and '.join(needs)}" if needs else "", *_traits(task)]
+        after = f"after {' and '.join(needs)}" if needs else ""
+        words = [name, _who(task), after, *_traits(task), *task.traits]
         return ", ".join(word for word in words if word)
-    words = [state_of(task.status).word, seconds(task.worked_s) or "", one_line(task.note, 120)]
+    words = [state_of(task.status).word, task.progress, seconds(task.worked_s) or ""]
+    words.append(one_line(task.note, 120))
     return f"{name} {', '.join(word for word in words if word)}"
 
 
@@ -198,7 +200,7 @@ def _box(task: TaskFacts, x: float, y: float) -> str:
     ]
     if state is None:
         out.append(text(x + _LEFT, y + 36, shortened(_who(task), _ROOM)))
-        out.append(text(x + _LEFT, y + 51, shortened(" · ".join(_traits(task)), _ROOM)))
+        out.append(text(x + _LEFT, y + 51, shortened(" · ".join((*_traits(task), *task.traits)), _ROOM)))
         return "".join(out)
     colour = f"f{hue}" if hue else "" if faint else "n"
     out.append(icon(state.icon, state.hue, x + 10, y + 26))
@@ -225,7 +227,7 @@ def _beside(task: TaskFacts, word: str) -> str:
 
 
 def _who(task: TaskFacts) -> str:
-    return one_line(task.robot, 80) or task.kind
+    return one_line(task.robot or task.network, 80) or task.kind
 
 
 def _traits(task: TaskFacts) -> list[str]:
@@ -243,9 +245,11 @@ def _traits(task: TaskFacts) -> list[str]:
 
 
 def _figures(task: TaskFacts) -> str:
-    """The last line of a box: why it stands so, or time and cost."""
+    """The last line of a box: why it stands so, how far it has come, or time and cost."""
     if task.note:
         return one_line(task.note, 120)
+    if task.progress:
+        return task.progress.removeprefix("restored ")
     amount = None
     if task.usage is not None and task.usage.calls:
         amount = dollars(task.usage.cost_usd)

@@ -131,6 +131,57 @@ def _task_ended(root: _Root, event: Event) -> str:
     return f"task {task} done{after}{activate}"
 
 
+def _task_retried(root: _Root, event: Event) -> str:
+    data: Any = event.data
+    wait = seconds(data.get("retry_in_s")) or "a moment"
+    task = _item(data)
+    return f"{task}: attempt {data.get('attempt')} failed, again in {wait}: {_fault(data.get('error'))}"
+
+
+def _task_restored(root: _Root, event: Event) -> str:
+    data: Any = event.data
+    cost = dollars(data.get("restored_cost"))
+    then = f", which cost {cost} then" if cost else ""
+    run = one_line(data.get("restored_from") or "an earlier run", _NAME)
+    return f"task {one_line(data['task'], _NAME)} restored from {run}{then}"
+
+
+def _map_ended(root: _Root, event: Event) -> str:
+    data: Any = event.data
+    return f"{_item(data)}: {data.get('done')} items done, {data.get('failed')} failed"
+
+
+def _turned(root: _Root, event: Event) -> str:
+    data: Any = event.data
+    after = "again" if data.get("again") else f"over ({str(data.get('reason')).replace('_', ' ')})"
+    return f"{_item(data)}: turn {data.get('turn')}, {after}"
+
+
+def _item(data: Any) -> str:
+    item = f", item {data['item']}" if data.get("item") is not None else ""
+    return f"task {one_line(data['task'], _NAME)}{item}"
+
+
+def _converged(root: _Root, event: Event) -> str:
+    data: Any = event.data
+    score = data.get("score")
+    told = f"{score:.2f}" if isinstance(score, (int, float)) else "unknown"
+    verdict = "agree" if data.get("converged") else "do not agree"
+    return f"{count(data.get('texts'), 'text')} {verdict} (score {told})"
+
+
+def _deadlock(root: _Root, event: Event) -> str:
+    keys, waiting = (", ".join(map(str, event.data.get(n) or ())) for n in ("keys", "waiting"))  # type: ignore[arg-type]
+    return f"deadlock: {waiting} waits for {keys}, and nobody is left to write it"
+
+
+def _dead(root: _Root, event: Event) -> str:
+    data: Any = event.data
+    why = str(data.get("reason")).replace("_", " ")
+    error = f": {_fault(data['error'])}" if data.get("error") else ""
+    return f"dead letter on {one_line(data.get('channel'), _NAME)} ({why}){error}"
+
+
 def _called(data: Any, arguments: Any) -> str:
     """A call with its first argument: ``get_weather("Paris", …)``."""
     tool = one_line(data.get("tool") or "a tool", _NAME)
@@ -251,6 +302,10 @@ _TELL: dict[str, Callable[[_Root, Event], str | None]] = {
     "task.completed": _task_ended,
     "task.failed": _task_ended,
     "task.settled": _task_ended,
+    "task.retried": _task_retried,
+    "task.restored": _task_restored,
+    "map.completed": _map_ended,
+    "loop.turned": _turned,
     "model_call.started": lambda root, event: "thinking…",
     "model_call.fallback": _fallback,
     "attempt.failed": _attempt_failed,
@@ -260,6 +315,9 @@ _TELL: dict[str, Callable[[_Root, Event], str | None]] = {
     "guard.limited": _limited,
     "guard.budget": _budget,
     "guard.loop": _loop,
+    "guard.convergence": _converged,
+    "memory.deadlock": _deadlock,
+    "bus.dead": _dead,
     "hitl.requested": _asked,
     "hitl.answered": _answered,
     "output.rejected": _rejected,

@@ -250,11 +250,12 @@ def _live(facts: NetworkFacts) -> Iterable[Block]:
 def _notices(state: RunState, facts: NetworkFacts, named: str) -> Iterable[Block]:
     """What a person should know first: what waits for them, what failed, why it ended early."""
     if not state.ended:
-        cards = list(open_cards(asked_of(state), "run"))
+        whose = "result" if named == "result" else "run"
+        cards = list(open_cards(asked_of(state), whose))
         yield from cards
         waiting = [one_line(t.name, 60) for t in facts.tasks if t.status == "waiting"]
         if not cards and (waiting or state.status == "waiting"):
-            yield waits(", ".join(waiting[:_NOTICES]) or one_line(facts.name, 60), "run")
+            yield waits(", ".join(waiting[:_NOTICES]) or one_line(facts.name, 60), whose)
     failed = [task for task in facts.tasks if task.status == "failed"]
     for task in failed[:_NOTICES]:
         yield _failure(task, facts, named)

@@ -11,7 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ..core.usage import NOTHING
+from .escape import one_line
 from .lanes import lanes
+from .task_progress import progress_of, traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,6 +66,14 @@ class TaskFacts:
         Of a failed one.
     route : tuple of str
         Tasks that it chose.
+    network : str
+        Name of the network that does it; empty for others.
+    traits : tuple of str
+        How it is done: a map, a loop, its group; words for a person.
+    progress : str
+        How far it has come, in words.
+    share : float or None
+        The same as a share of 0 to 1, of a map whose items were counted.
     """
 
     name: str
@@ -84,6 +95,10 @@ class TaskFacts:
     usage: Usage | None = None
     error: Mapping[str, Any] | None = None
     route: tuple[str, ...] = ()
+    network: str = ""
+    traits: tuple[str, ...] = ()
+    progress: str = ""
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +187,14 @@ def facts_of(thing: Any, *, now: float | None = None) -> NetworkFacts:
 
 def _declared(network: Any) -> NetworkFacts:
     tasks = list(network.tasks.values())
+    caps = getattr(network, "group_caps", None)
     found = [
-        replace(_told(task.name, task.declared()), prompt=_text(getattr(task, "prompt", None)))
-        for task in tasks
+        replace(
+            _told(task.name, told),
+            prompt=_text(getattr(task, "prompt", None)),
+            traits=traits_of(told, caps),
+        )
+        for task, told in zip(tasks, network.declared(), strict=True)
     ]
     simulated = any(bool(getattr(task.runner, "is_simulated", False)) for task in tasks)
     return NetworkFacts(
@@ -187,6 +207,8 @@ def _happened(state: RunState, latest: float) -> NetworkFacts:
     start = _number(state.started_s) or 0.0
     tasks = list(state.tasks.values())
     statuses = {task.name: _text(task.status) for task in tasks}
+    inside = _by_task(state)
+    asked = _open_questions(state)
     found = []
     for task in tasks:
         told = _told(task.name, task.declared)
@@ -196,17 +218,21 @@ def _happened(state: RunState, latest: float) -> NetworkFacts:
         if worked is None and began is not None and _text(task.status) in _OPEN:
             until = _last(child) if task.status == "waiting" and child is not None else latest
             worked = until - began if until - began >= _BEGUN else None
+        runs = inside.get(task.name) or ([child] if child is not None else [])
+        progress = progress_of(task)
         found.append(
             replace(
                 told,
                 status=_text(task.status),
-                note=_note(told, task, statuses, worked),
+                note=_note(told, task, statuses, worked) or asked.get(task.name, ""),
                 started_s=None if began is None else max(began - start, 0.0),
                 waited_s=_number(task.waited_s),
                 worked_s=worked,
-                usage=child.total_usage() if child is not None else None,
+                usage=sum((r.total_usage() for r in runs), NOTHING) if runs else None,
                 error=task.error if isinstance(task.error, Mapping) else None,
                 route=_names(task.route),
+                progress=progress.words,
+                share=progress.share,
             )
         )
     return NetworkFacts(
@@ -217,6 +243,25 @@ def _happened(state: RunState, latest: float) -> NetworkFacts:
         state.simulated,
         max(latest - start, 0.0) if state.info else None,
     )
+
+
+def _by_task(state: RunState) -> dict[str, list[RunState]]:
+    """The runs that were started directly inside each task: its tries, turns and items."""
+    at = len(state.scope.path)
+    found: dict[str, list[RunState]] = {}
+    for child in list(state.children.values()):
+        for name in child.scope.path[at : at + 1]:
+            found.setdefault(name, []).append(child)
+    return found
+
+
+def _open_questions(state: RunState) -> dict[str, str]:
+    """What a person who does a task is asked, by the task's name."""
+    return {
+        asked.task: f"asks: {one_line(asked.text, 100)}"
+        for asked in list(state.asked.values())
+        if asked.status == "pending" and isinstance(asked.task, str)
+    }
 
 
 def _latest(thing: Any, state: RunState, now: float | None) -> float:
@@ -255,6 +300,8 @@ def _told(name: object, declared: Any) -> TaskFacts:
         conditional=told.get("when") is True,
         fallback=_text(told.get("fallback")),
         on_failure=_text(told.get("on_failure")),
+        network=_text(told.get("network")),
+        traits=traits_of(told),
     )
 
 

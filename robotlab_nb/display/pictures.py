@@ -45,6 +45,7 @@ _DRAWERS: dict[str, tuple[str, str]] = {
     "Run": ("network_card", "run"),
     "Network": ("network_card", "network"),
     "NetworkResult": ("network_card", "result"),
+    "Diff": ("diff_card", "differences"),
     "Task": ("task_card", "task"),
     "TaskResult": ("task_card", "result"),
     "RobotLabError": ("error_card", "error"),

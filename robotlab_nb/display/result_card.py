@@ -37,7 +37,7 @@ from .transcript import Beside, counted, of_calls, transcript
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..core.state import RunState
+    from ..core.state import ModelCall, RunState
     from ..robot.result import RobotResult
     from ..runtime.run import Run
 
@@ -179,7 +179,7 @@ def fault_lines(error: Mapping[str, Any]) -> Iterable[Block]:
             one_line(error.get("type") or "error", 60),
             one_line(kind, 40).replace("_", " ") if kind else None,
             f"HTTP {one_line(error['status'], 10)}" if error.get("status") else None,
-            f"the provider asks to wait {wait}" if wait else None,
+            f"to be tried again after {wait}" if wait else None,
             "the same call may work when it is repeated"
             if error.get("retryable") is True
             else None,
@@ -204,7 +204,9 @@ def _answer(state: RunState, whole: str) -> Iterable[Block]:
     if state.output is not None:
         yield from data(state.output)
         return
-    text = state.text
+    # Of a run that goes on, its reasoning is no answer yet.
+    spoken = next((m.text for m in reversed(state.turn) if m.role == "assistant" and m.text), "")
+    text = spoken if state.status in _LIVE else state.text
     if not text and state.status != "completed":
         text = next((c.text for c in reversed(list(state.model_calls.values())) if c.text), "")
     if text:
@@ -225,9 +227,14 @@ def _ending(state: RunState) -> str:
     return "… cut here, text so far" if cut else "text so far"
 
 
+def _was_asked(call: ModelCall) -> bool:
+    """Whether a model was asked, or its answer kept from before; not where a guard refused."""
+    return bool(call.attempts) or call.cached or call.status in ("running", "completed")
+
+
 def _figures(state: RunState, name: str) -> Line:
     runs = list(state.walk())
-    calls = sum(len(each.model_calls) for each in runs)
+    calls = sum(_was_asked(call) for each in runs for call in list(each.model_calls.values()))
     started = state.status != "pending"
     usage = state.total_usage()
     status = state_of(state.status)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["config", "effective", "options", "setting_value"]
 
 #: levels of one robot or network, weakest first; files, environment and options are below them
-_STRENGTH = ("network", "template", "config", "robot", "task", "run")
+_STRENGTH = ("network", "skill", "template", "config", "robot", "task", "run")
 
 
 def setting_value(name: str, value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .amounts import cost, dollars, seconds, tokens
 from .escape import one_line
-from .parts import Bit, Para, Table, dots, quiet, state_bit
+from .parts import Bit, Para, Table, dots, meter, quiet, state_bit
 from .states import state_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def who(task: TaskFacts) -> Line:
     """Who does a task: a robot's mark and name, or what it is."""
     name = one_line(task.robot, 60)
     if task.lane is None or not name:
-        return (quiet(task.kind),)
+        return (quiet(_name(task)),)
     return (Bit("", "mark", icon=task.lane.shape, hue=task.lane.hue), "\u00a0", name)
 
 
@@ -124,12 +124,13 @@ def _happened(task: TaskFacts) -> tuple[Line, ...]:
         (_name(task),),
         (seconds(task.worked_s) or "",),
         (amount or "",),
-        (why or _needs(task, after=True),),
+        (" · ".join(each for each in (task.progress, why) if each) or _needs(task, after=True),),
     )
 
 
 def _name(task: TaskFacts) -> str:
-    return one_line(task.robot, 60) or task.kind
+    name = one_line(task.robot or task.network, 60)
+    return f"network {name}" if task.network and not task.robot else name or task.kind
 
 
 def _needs(task: TaskFacts, *, after: bool = False) -> str:
@@ -152,7 +153,7 @@ def _traits(task: TaskFacts) -> str:
         found.append(f"routes, else {one_line(task.fallback, 60)}" if task.fallback else "routes")
     if task.on_failure in ("continue", "stop"):
         found.append(f"on failure {task.on_failure}")
-    return ", ".join(found)
+    return ", ".join((*found, *task.traits))
 
 
 def _why(task: TaskFacts) -> str:
@@ -202,6 +203,12 @@ def _worked(task: TaskFacts) -> Line:
     return _worded(seconds(task.worked_s))
 
 
+def _progress(task: TaskFacts) -> Line:
+    if task.share is None:
+        return _worded(task.progress)
+    return (meter(task.share), f"\u00a0{task.progress}")
+
+
 def _tokens(task: TaskFacts) -> Line:
     if task.usage is None or not task.usage.calls:
         return ()
@@ -227,6 +234,6 @@ _PLAN = (
 )  # fmt: skip
 _RUN = (
     ("task", _task, False), ("state", _state, False), ("robot", who, False),
-    ("needs", _needed, False), ("waited", _waited, True), ("worked", _worked, True),
+    ("needs", _needed, False), ("progress", _progress, False), ("waited", _waited, True), ("worked", _worked, True),
     ("tokens", _tokens, True), ("cost", _cost, True), ("why", _reason, False),
 )  # fmt: skip

@@ -6,8 +6,10 @@ Nothing is run for it: commands in a template stand as they are written.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..core.option_files import shown_path
 from .amounts import count
 from .escape import clip, one_line
 from .json_text import masked, value_line
@@ -71,7 +73,7 @@ def _once(read: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
 
 def _head(facts: dict[str, Any]) -> Iterable[Block]:
     robot = f"robot {one_line(facts['robot_name'], 80)}" if facts["robot_name"] else None
-    where = one_line(facts["path"], 160) if facts["path"] else "written here"
+    where = one_line(shown_path(Path(facts["path"])), 160) if facts["path"] else "written here"
     yield Head((one_line(facts["name"], 120),), "template", dots(where, robot))
 
 
@@ -142,8 +144,9 @@ def _setting(name: str, value: Any) -> str | Bit:
 def _texts(facts: dict[str, Any]) -> Iterable[Block]:
     body = facts["body"]
     size = count(len(body), "character")
-    yield Fold(("Text",), (Pre(body),), size, told=bool(facts["text"] is None))
     told = facts["text"]
-    if told is not None and told.strip() != body.strip():
+    rendered = told is not None and told.strip() != body.strip()
+    yield Fold(("Text",), (Pre(body),), size, told=not rendered)
+    if rendered:
         note = f"with its defaults, {count(len(told), 'character')}"
         yield Fold(("Rendered",), (Pre(told),), note, told=True)

@@ -25,12 +25,15 @@ from .readers import (
     output,
     result,
     started,
+    tokens,
     used,
 )
+from .shared_columns import BUS, MEMORY
 
 if TYPE_CHECKING:
     from ..core.events import Event
     from ..core.messages import Message
+    from ..core.records import ItemState
     from ..core.state import Attempt, ModelCall, RunState, TaskState, ToolCall
 
 __all__ = ["TABLES", "Column", "Place", "describe"]
@@ -94,19 +97,22 @@ RUNS: tuple[Column[RunState], ...] = (
     Column("tags", "string", "Its tags as JSON text.", lambda s, p: json_text(s.info.get("tags"))),
 )  # fmt: skip
 
-#: A task's state, its network's path, and the run that the task started, where there is one.
-TaskRow = tuple["TaskState", tuple[str, ...], "RunState | None"]
+#: A task's state, its network's path, and the runs that were started directly inside the task.
+TaskRow = tuple["TaskState | ItemState", tuple[str, ...], "list[RunState]"]
 
 TASKS: tuple[Column[TaskRow], ...] = (
     ROOT_ID,
     Column("run_id", "string", "The network's run.", lambda t, p: p.run_id),
-    Column("child_run_id", "string", "The run that the task started.",
+    Column("child_run_id", "string",
+           "The run that the task started; of a restored one the run that had done it.",
            lambda t, p: t[0].child_run_id),
     Column("network", "string", "The network's name.", lambda t, p: p.network),
     Column("task", "string", "The task's name.", lambda t, p: t[0].name),
     Column("robot", "string", "The robot that did it.", lambda t, p: t[0].declared.get("robot")),
     Column("path", "string", "Names from the root down, as JSON text.",
-           lambda t, p: json_text([*t[1], t[0].name])),
+           lambda t, p: json_text([*t[1], *t[0].place])),
+    Column("item", "Int64", "Which item of the task's map; missing for the task as a whole.",
+           lambda t, p: t[0].index),
     Column("status", "string",
            "`pending`, `running`, `waiting`, `completed`, `restored`, `failed`, `blocked`, "
            "`skipped`, `halted`, `interrupted`.",
@@ -120,11 +126,14 @@ TASKS: tuple[Column[TaskRow], ...] = (
     Column("waited_s", "Float64", "Seconds between being ready and starting.",
            lambda t, p: t[0].waited_s),
     Column("duration_s", "Float64", "Seconds from start to end.", lambda t, p: t[0].duration_s),
-    Column("tokens", "Int64", "Tokens read and written by its run and all runs inside that.",
-           lambda t, p: t[2] and t[2].total_usage().total_tokens),
+    Column("tokens", "Int64", "Tokens read and written by its runs and all runs inside these.",
+           lambda t, p: 0 if t[0].status == "restored" else tokens(t[2])),
     Column("cost_usd", "Float64",
-           "US dollars of its run and all runs inside that; missing when no price is known.",
-           lambda t, p: t[2] and cost(t[2].walk())),
+           "US dollars of its runs and all runs inside these; missing when no price is known, 0 "
+           "for a restored one.",
+           lambda t, p: 0.0
+           if t[0].status == "restored"
+           else cost(s for run in t[2] for s in run.walk())),
     Column("error_type", "string", "The class of the error that ended it.",
            lambda t, p: error_type(t[0].error)),
     Column("error_message", "string", "What that error said.",
@@ -254,29 +263,6 @@ ATTEMPTS: tuple[Column[Attempt], ...] = (
            lambda a, p: a.retry_in_s),
     Column("billed", "boolean", "Whether the provider may have charged for it.",
            lambda a, p: a.billed),
-)  # fmt: skip
-
-MEMORY: tuple[Column[Any], ...] = (
-    ROOT_ID,
-    Column("seq", "Int64", "Its number in the root run."),
-    RUN_ID,
-    Column("elapsed_s", "Float64", "Seconds since the root started."),
-    Column("key", "string", "The key that was read or written."),
-    Column("op", "string", "What was done to the key."),
-    Column("value", "string", "The value as JSON text."),
-    Column("writer", "string", "Who did it."),
-)  # fmt: skip
-
-BUS: tuple[Column[Any], ...] = (
-    ROOT_ID,
-    Column("seq", "Int64", "Its number in the root run."),
-    Column("elapsed_s", "Float64", "Seconds since the root started."),
-    Column("message_id", "string", "The message on the bus."),
-    Column("sender", "string", "Who sent it."),
-    Column("channel", "string", "The channel that it went to."),
-    Column("kind", "string", "What kind of message it is."),
-    Column("content", "string", "What it says; JSON text where that is not plain text."),
-    Column("in_reply_to", "string", "The message that it answers."),
 )  # fmt: skip
 
 #: table -> its columns, in order.

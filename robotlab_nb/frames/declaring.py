@@ -19,10 +19,6 @@ __all__ = ["ROBOT", "ROOT_ID", "RUN_ID", "TASK", "Column"]
 Item = TypeVar("Item")
 
 
-def _untold(_item: object, _place: Place) -> None:
-    """Nothing yet records this value: it is missing in every row."""
-
-
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Item]):
     """One column of a table.
@@ -47,7 +43,7 @@ class Column(Generic[Item]):
     name: str
     dtype: str
     doc: str
-    read: Callable[[Item, Place], object] = _untold
+    read: Callable[[Item, Place], object]
 
 
 def _where(name: str, doc: str) -> Column[Any]:

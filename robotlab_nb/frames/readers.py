@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from ..core.usage import NOTHING
 from ..network.upstream import fan_in
 from .cells import json_text, microseconds, start_of
 
@@ -35,6 +36,7 @@ __all__ = [
     "output",
     "result",
     "started",
+    "tokens",
     "used",
 ]
 
@@ -116,6 +118,14 @@ def cost(runs: Iterable[RunState]) -> float | None:
         if call.usage is not None and call.usage.cost_usd is not None
     ]
     return math.fsum(known) if known else None
+
+
+def tokens(runs: Iterable[RunState]) -> int | None:
+    """Tokens of runs and all runs inside them; None when nothing was counted."""
+    total = NOTHING
+    for run in runs:
+        total = total + run.total_usage()
+    return total.total_tokens
 
 
 def cost_complete(run: RunState) -> bool:

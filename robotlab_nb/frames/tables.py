@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..core.errors import InputError, near
 from ..core.state import RunState
+from .bus_letters import letters, place_of
 from .cells import CELLS
 from .columns import TABLES
 from .readers import Place
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from ..core.events import Event
+    from ..core.state import TaskState
+    from .columns import TaskRow
 
 __all__ = ["Frames"]
 
@@ -43,7 +46,7 @@ class Frames:
     state : RunState or iterable of RunState
         A run with all runs below it, or several.
     events : sequence of Event, optional
-        What ``events`` lists; without them that table is empty.
+        What ``events``, ``memory`` and ``bus`` are made of; without them these are empty.
 
     Attributes
     ----------
@@ -85,6 +88,30 @@ class Frames:
     def __init__(self, state: RunState | Iterable[RunState], events: Sequence[Event] = ()) -> None:
         self._states = (state,) if isinstance(state, RunState) else tuple(state)
         self._events = events
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Frames:
+        """The tables of whatever events there are: of a run, of several, of the session.
+
+        Parameters
+        ----------
+        events : iterable of Event
+            Of each root all of them, or at least its first ones on.
+
+        Examples
+        --------
+        >>> import robotlab_nb as rl
+        >>> memory = rl.create_memory()
+        >>> memory["draft"] = "Dear all"
+        >>> frames = Frames.of(rl.session_events())
+        >>> frames.memory[["kind", "key", "value"]].iloc[-1].tolist()
+        ['set', 'draft', '"Dear all"']
+        """
+        kept = list(events)
+        roots: dict[str, list[Event]] = {}
+        for event in kept:
+            roots.setdefault(event.scope.root_id, []).append(event)
+        return cls([RunState.fold(each) for each in roots.values()], kept)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,15 +160,25 @@ class Frames:
     def _rows(self, name: str) -> list[Row]:
         if name == "events":
             return [(event, _NOWHERE) for event in tuple(self._events)]
-        read = _RECORDS.get(name)
-        if read is None:
-            return []
+        if name in ("memory", "bus"):
+            return self._shared(name)
+        read = _RECORDS[name]
         return [
             (record, place)
             for top in self._states
             for run, place in _runs(top, Place.of(top))
             for record in read(run)
         ]
+
+    def _shared(self, name: str) -> list[Row]:
+        """The rows that are read from events, for no state keeps them."""
+        told = [event for event in tuple(self._events) if event.type.startswith(f"{name}.")]
+        if not told:
+            return []
+        places = {p.run_id: p for top in self._states for _, p in _runs(top, Place.of(top))}
+        if name == "bus":
+            return [(letter, place_of(letter.first, places)) for letter in letters(told)]
+        return [(event, place_of(event, places)) for event in told]
 
 
 _NOWHERE = Place("", "", None, None, None, None, None)
@@ -162,13 +199,42 @@ def _noted(run: RunState, *types: str) -> list[Event]:
     return [event for event in list(run.notes) if event.type in types]
 
 
-#: table -> a run's records in it. Tables that nothing records yet have no entry.
+def _tasks(run: RunState) -> list[TaskRow]:
+    """A network's tasks, each with the runs that were started inside it: its tries, say.
+
+    After a map's stand its items.
+    """
+    path = run.scope.path
+    inside: dict[str, list[RunState]] = {}
+    for child in list(run.children.values()):
+        if len(child.scope.path) > len(path):
+            inside.setdefault(child.scope.path[len(path)], []).append(child)
+    found: list[TaskRow] = []
+    for task in list(run.tasks.values()):
+        runs = inside.get(task.name, [])
+        own = run.children.get(task.child_run_id or "")
+        if own is not None and all(own is not run for run in runs):
+            runs = [*runs, own]  # of a log whose paths say otherwise
+        found.append((task, path, runs))
+        if task.items:
+            found += _items(task, path, runs)
+    return found
+
+
+def _items(task: TaskState, path: tuple[str, ...], runs: list[RunState]) -> Iterator[TaskRow]:
+    """The items of a map, each with its runs."""
+    inside: dict[str, list[RunState]] = {}
+    for run in runs:
+        for part in run.scope.path[len(path) + 1 :][:1]:
+            inside.setdefault(part, []).append(run)
+    for _, item in sorted(task.items.items()):
+        yield item, path, inside.get(item.place[1], [])
+
+
+#: table -> a run's records in it.
 _RECORDS: dict[str, Callable[[RunState], Iterable[Any]]] = {
     "runs": _robots_and_networks,
-    "tasks": lambda run: [
-        (task, run.scope.path, run.children.get(task.child_run_id or ""))
-        for task in list(run.tasks.values())
-    ],
+    "tasks": _tasks,
     "model_calls": lambda run: list(run.model_calls.values()),
     "tool_calls": lambda run: list(run.tool_calls.values()),
     "messages": lambda run: list(enumerate(run.messages)),

@@ -123,6 +123,9 @@ class Call:
         BudgetExceeded
             When a budget has not enough left.
         """
+        seat = self.run.seat
+        if seat is not None:
+            await seat.take()
         self.began = monotonic()
         events.call_started(self)
         try:
@@ -135,6 +138,9 @@ class Call:
         except BaseException as error:
             events.call_failed(self, error)
             raise
+        finally:
+            if seat is not None:
+                seat.settle()
         return found
 
     def partial(self) -> list[Part]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ..core.config import RunConfig
     from ..core.messages import Message
+    from ..memory.reactive import Memory
     from ..runtime.run import Run
     from .result import NetworkResult
 
@@ -32,6 +33,7 @@ class Asking:
             *,
             context: Mapping[str, Any] | None = None,
             concurrency: int | None = None,
+            memory: Memory | Mapping[str, Any] | None = None,
             config: RunConfig | Mapping[str, Any] | None = None,
             detached: bool = False,
             blocking: bool = False,
@@ -46,13 +48,15 @@ class Asking:
         *,
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         detached: bool = False,
     ) -> Run[NetworkResult]:
         """Start a run and return at once. Parameters as for :meth:`run`."""
         run = self.prepare(
-            message, context=context, concurrency=concurrency, config=config, detached=detached
-        )
+            message, context=context, concurrency=concurrency, memory=memory, config=config,
+            detached=detached,
+        )  # fmt: skip
         expect_viewer(run)
         return run.begin()
 
@@ -63,6 +67,7 @@ class Asking:
         *,
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         show: bool | None = None,
     ) -> NetworkResult:
@@ -76,6 +81,9 @@ class Asking:
             Values for prompts, functions and tools.
         concurrency : int, optional
             Most tasks at the same time, for this run.
+        memory : Memory or dict, optional
+            What the run shares in place of the network's memory. The values of a dict are there
+            in a copy of it, for this run alone: nothing that the run writes stays.
         config : RunConfig or mapping, optional
             Settings for this run, over the network's; the robots' own are stronger.
         show : bool, optional
@@ -84,7 +92,8 @@ class Asking:
         Returns
         -------
         NetworkResult
-            Its ``status`` is ``failed`` when a task failed; nothing is raised for that.
+            Its ``status`` is ``failed`` when a task failed; nothing is raised for that. It is
+            ``waiting`` when only a person's answer is missing: go on with ``result.answer(…)``.
 
         Raises
         ------
@@ -94,8 +103,9 @@ class Asking:
             When Stop was pressed.
         """
         run = self.prepare(
-            message, context=context, concurrency=concurrency, config=config, blocking=True
-        )
+            message, context=context, concurrency=concurrency, memory=memory, config=config,
+            blocking=True,
+        )  # fmt: skip
         run.check_may_block("run()")
         try:
             show_live(run, show)
@@ -112,11 +122,14 @@ class Asking:
         *,
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         show: bool | None = None,
     ) -> NetworkResult:
         """Run the network and await its result. As :meth:`run`, for async code."""
-        run = self.prepare(message, context=context, concurrency=concurrency, config=config)
+        run = self.prepare(
+            message, context=context, concurrency=concurrency, memory=memory, config=config
+        )
         show_live(run, show)
         return await run.begin().wait()
 
@@ -127,8 +140,11 @@ class Asking:
         *,
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
     ) -> Stream[NetworkResult]:
         """Run the network and read what happens, with ``for`` or ``async for``."""
-        run = self.prepare(message, context=context, concurrency=concurrency, config=config)
+        run = self.prepare(
+            message, context=context, concurrency=concurrency, memory=memory, config=config
+        )
         return Stream(run, run.begin)

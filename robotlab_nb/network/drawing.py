@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ascii_diagram", "dot", "mermaid", "phases", "plan"]
 
+_BOX = ("[", "]")
+#: who does a task -> its shape in Mermaid's language, and what DOT says of it besides
+_SHAPES = {"network": ("[[", "]]"), "human": ("[/", "/]")}
+_MARKS = {"network": ", peripheries=2", "human": ", shape=house", "map": ", shape=box3d"}
+#: kinds that need no word
+_PLAIN = ("", "robot", "function")
+
 
 def phases(graph: Graph) -> list[list[str]]:
     """Tasks by the length of the longest path to them: what could run side by side."""
@@ -94,9 +101,16 @@ def mermaid(graph: Graph) -> str:
     """
     ids = {n: f"t{i}" for i, n in enumerate(graph.nodes)}
     lines = ["graph TD"]
-    for name, node in graph.nodes.items():
-        left, right = ("([", "])") if node.optional else ("[", "]")
-        lines.append(f'    {ids[name]}{left}"{_entity(name)}"{right}')
+    for number, (group, names) in enumerate(_grouped(graph)):
+        inner = "    " if group is None else "        "
+        if group is not None:
+            lines.append(f'    subgraph g{number} ["{_entity(group)}"]')
+        for name in names:
+            node = graph.nodes[name]
+            left, right = ("([", "])") if node.optional else _SHAPES.get(node.kind, _BOX)
+            lines.append(f'{inner}{ids[name]}{left}"{_entity(name)}"{right}')
+        if group is not None:
+            lines.append("    end")
     for name, node in graph.nodes.items():
         arrow = "-.->" if node.optional else "-->"
         lines += [f"    {ids[dep]} {arrow} {ids[name]}" for dep in node.depends_on]
@@ -124,13 +138,28 @@ def dot(name: str, graph: Graph) -> str:
         f"  graph [rankdir=LR, label={_quoted(name)}];",
         "  node [shape=box, style=rounded];",
     ]
-    for task, node in graph.nodes.items():
-        style = ', style="rounded,dashed"' if node.optional else ""
-        lines.append(f"  {ids[task]} [label={_quoted(task)}{style}];")
+    for number, (group, names) in enumerate(_grouped(graph)):
+        if group is not None:
+            lines.append(f"  subgraph cluster_{number} {{ label={_quoted(group)}; style=rounded;")
+        for task in names:
+            node = graph.nodes[task]
+            style = ', style="rounded,dashed"' if node.optional else ""
+            style += _MARKS.get(node.kind, "")
+            lines.append(f"  {ids[task]} [label={_quoted(task)}{style}];")
+        if group is not None:
+            lines.append("  }")
     for task, node in graph.nodes.items():
         style = " [style=dashed]" if node.optional else ""
         lines += [f"  {ids[dep]} -> {ids[task]}{style};" for dep in node.depends_on]
     return "\n".join([*lines, "}"])
+
+
+def _grouped(graph: Graph) -> list[tuple[str | None, list[str]]]:
+    """Tasks by the parallel group that they were declared in; those of none first."""
+    found: dict[str | None, list[str]] = {None: []}
+    for name, node in graph.nodes.items():
+        found.setdefault(node.group, []).append(name)
+    return list(found.items())
 
 
 def _quoted(text: str) -> str:
@@ -152,6 +181,12 @@ def _line(text: str) -> str:
 
 def _notes(node: Node) -> str:
     notes = []
+    if node.kind == "network":
+        notes.append(f"network of {_count(range(node.size), 'task')}")
+    elif node.kind not in _PLAIN:
+        notes.append(_line(node.kind))
+    if node.group is not None:
+        notes.append(f"in {_line(node.group)}")
     if node.optional:
         notes.append("conditional" if node.conditional else "optional")
     if node.routes:

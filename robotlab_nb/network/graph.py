@@ -37,6 +37,12 @@ class Node:
         The optional task that an unknown route goes to.
     on_failure : {"block", "continue", "stop"}
         What its failure means for the rest.
+    kind : str
+        Who does it: ``robot, function, network, human`` …
+    group : str or None
+        The parallel group that it was declared in.
+    size : int
+        How many tasks are inside it, for a network.
     """
 
     name: str
@@ -46,6 +52,9 @@ class Node:
     conditional: bool = False
     fallback: str | None = None
     on_failure: str = "block"
+    kind: str = ""
+    group: str | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError
 from ..runtime.hook_chain import HookContext
+from .flow import FlowResult
 from .result import TaskResult
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ async def hooked_network(scheduler: Scheduler, hooks: Chain) -> None:
     run = scheduler.run
     context = HookContext(
         "network_run", run=run, network=run.name, config=scheduler.config,
-        context=dict(scheduler.context),
+        context=dict(scheduler.context), memory=run.memory,
     )  # fmt: skip
 
     async def core() -> Any:
@@ -46,6 +47,7 @@ async def hooked_task(
     context = HookContext(
         "task", run=scheduler.run, network=scheduler.run.name, task=task, task_name=task.name,
         robot=task.runner if task.is_robot else None, config=scheduler.config,
+        memory=scheduler.run.memory,
     )  # fmt: skip
     done: list[Any] = []
 
@@ -58,4 +60,4 @@ async def hooked_task(
         return given
     if not done:  # a handler did the task by itself
         scheduler.started(task, monotonic(), {})
-    return given if isinstance(given, TaskResult) else TaskResult(task.name, given)
+    return given if isinstance(given, (TaskResult, FlowResult)) else TaskResult(task.name, given)

@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..core.config import RunConfig, options
-from ..core.errors import ConfigurationError, GraphError, InputError, near
+from ..core.config import RunConfig
+from ..core.errors import ConfigurationError, GraphError
 from ..core.keywords import ListedSettings, strict_keywords
-from ..core.messages import Message
 from ..core.pickling import Guarded
 from ..core.readings import Pictured
 from ..robot.changing import checked
-from ..robot.in_force import BUDGETS, chain, handlers_of
-from ..runtime.loop import loop_is_running
-from ..runtime.run import Run
-from ..tools.call import check_callable
+from ..robot.in_force import BUDGETS
 from .asking import Asking
+from .crew import Crew
 from .diagrams import Diagrams
 from .graph import Graph, compile_graph
-from .result import NetworkResult
-from .scheduler import Scheduler
+from .groups import (
+    Grouped,
+    Parallel,
+    cap_faults,
+    checked_caps,
+    checked_concurrency,
+    expanded,
+    say_replaced,
+)
+from .nesting import faults_inside
+from .resuming import Resuming
 from .task import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from typing_extensions import Unpack
 
     from ..core.fields import Settings
+    from ..memory.reactive import Memory
+    from ..robot.in_force import Level
     from ..robot.robot import Robot
     from ..runtime.budgets import Budget
+    from ..runtime.run import Run
+    from .human import Human
+    from .looping import Loop
+    from .result import NetworkResult
 
 __all__ = ["Network", "create_network"]
 
-#: most tasks at the same time
-CONCURRENCY = 32
 
-
-class Network(Guarded, Asking, Diagrams, Pictured):
+class Network(Guarded, Asking, Resuming, Crew, Diagrams, Grouped, Pictured):
     """A graph of tasks. Each starts when its own dependencies are done.
 
     Parameters
@@ -47,11 +57,16 @@ class Network(Guarded, Asking, Diagrams, Pictured):
         More are added with :meth:`task`. Two of one name are refused here.
     concurrency : int, optional
         Most tasks at the same time (32).
+    group_caps : dict of str to int, optional
+        Most robots at the same time, by ``poller_group`` of the tasks.
+    memory : Memory or dict, optional
+        What its runs share, and keep; one of its own when left out. A dict is its first content.
     config : RunConfig or dict, optional
         Settings for all its robots, weaker than their own.
     **settings
         The same as keywords, stronger than ``config``. Budgets are the network's own: all runs
-        inside it are charged to them together.
+        inside it are charged to them together. ``max_concurrent_robots`` caps the robots that
+        work at the same time in it, and in everything inside it.
 
     Raises
     ------
@@ -69,7 +84,8 @@ class Network(Guarded, Asking, Diagrams, Pictured):
     """
 
     __slots__ = (
-        "__weakref__", "_budgets", "_graph", "_tasks", "concurrency", "config", "name",
+        "__weakref__", "_budgets", "_graph", "_groups", "_handlers", "_memory", "_open", "_tasks",
+        "concurrency", "config", "group_caps", "name", "owns_memory",
     )  # fmt: skip
 
     __signature__ = ListedSettings()
@@ -80,17 +96,31 @@ class Network(Guarded, Asking, Diagrams, Pictured):
         *,
         tasks: Sequence[Task] = (),
         concurrency: int | None = None,
+        group_caps: Mapping[str, int] | None = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         **settings: Unpack[Settings],
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise ConfigurationError(f"a network's name is a text, not {name!r}")
         self.name = name
-        self.concurrency = _concurrency(concurrency)
+        self.concurrency = checked_concurrency(concurrency)
+        self.group_caps = checked_caps(group_caps, name)
         self.config = RunConfig.of(config).merge(checked(settings, name, kind="network"))
         self._budgets: tuple[Budget, ...] | None = None
         self._tasks: dict[str, Task] = {}
         self._graph: Graph | None = None
+        self._groups: list[Parallel] = []
+        #: groups whose ``with`` blocks the person's code is in
+        self._open: list[Parallel] = []
+        self._handlers: list[Callable[[dict[str, Any]], object]] = []
+        self._memory: Any = memory
+        #: whether its memory was given, and so is used inside another network as well
+        self.owns_memory = memory is not None
+        if memory is not None:
+            from .sharing import checked_memory
+
+            checked_memory(memory, f"network {name!r}")
         for task in tasks:
             if task.name in self._tasks:
                 raise GraphError(f"network {name!r}: task {task.name!r} is there twice")
@@ -100,7 +130,7 @@ class Network(Guarded, Asking, Diagrams, Pictured):
     def task(
         self,
         name: str,
-        runner: Robot[Any] | Callable[..., Any],
+        runner: Robot[Any] | Callable[..., Any] | Network | Human,
         *,
         depends_on: Sequence[str] = (),
         optional: bool = False,
@@ -112,17 +142,26 @@ class Network(Guarded, Asking, Diagrams, Pictured):
         context: Mapping[str, Any] | None = None,
         tools: Sequence[Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
+        memory: Memory | Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+        retries: int = 0,
+        retry_wait: float = 1.0,
+        poller_group: str | None = None,
+        map_over: Any = None,
+        concurrency: int | None = None,
+        on_item_failure: str = "keep",
+        loop: Loop | None = None,
     ) -> Task:
         """Add a task. One of a known name replaces it, and says so.
 
         Parameters
         ----------
         name : str
-        runner : Robot or callable
-            A robot, or a function that takes those of ``message, context, upstream`` that it
-            names.
+        runner : Robot, callable, Network or Human
+            A robot, another network, a person, or a function that takes those of ``message,
+            context, upstream, memory, flow`` that it names.
         depends_on : sequence of str, optional
-            Tasks that come before it; they may be declared later.
+            Tasks, or groups of tasks, that come before it; they may be declared later.
         optional : bool, optional
             Whether it runs only when a route names it.
         route : callable, optional
@@ -132,18 +171,42 @@ class Network(Guarded, Asking, Diagrams, Pictured):
         when : callable, optional
             Takes what a function task may; the task runs if it returns True. Makes it optional.
         prompt : str, optional
-            What the robot is asked; Jinja over ``message``, ``upstream`` and the context's names.
+            What is asked; Jinja over ``message``, ``upstream`` and the context's names.
             Without it: the original message at a root and after tasks that only routed, else
             what the finished dependencies said.
         on_failure : {"block", "continue", "stop"}, optional
             What its failure means: dependents are blocked and the rest goes on, dependents go on
             without it, or nothing new starts.
         context : mapping, optional
-            Values for this task, over the run's.
+            Values for this task, over the run's: dicts are merged, anything else is replaced.
         tools : sequence, optional
             The exact set of tools for this task.
         config : RunConfig or mapping, optional
             Settings for this task, over the robot's.
+        memory : Memory or dict, optional
+            What this task shares in place of the network's memory; the values of a dict are there
+            besides the network's, for this task alone.
+        timeout : float, optional
+            Seconds for each try; past them the task fails, and nothing else does.
+        retries : int, optional
+            How often a failed task is tried again.
+        retry_wait : float, optional
+            Seconds before it is.
+        poller_group : str, optional
+            The group whose cap (``group_caps=`` of the network) its robots are counted under.
+        map_over : iterable, str or callable, optional
+            The task is done for each item of a list; ``item`` and ``index`` are there for prompt
+            and function, and the item is the prompt where there is none. A name: of a task in
+            ``depends_on`` whose value is a list (``"task.attribute"``: that part of it), or of a
+            value of the context. A function takes what ``when`` does. The result is a
+            :class:`~robotlab_nb.network.rows.MapResult`; a task after it reduces that. Time and
+            retries are each item's.
+        concurrency : int, optional
+            Most items at the same time; the network's when left out.
+        on_item_failure : {"keep", "fail"}, optional
+            What a failed item is: a row of the result, or the task's failure once all are done.
+        loop : Loop, optional
+            The task, or each item of it, is repeated until a condition holds.
 
         Returns
         -------
@@ -152,17 +215,32 @@ class Network(Guarded, Asking, Diagrams, Pictured):
         made = Task(
             name, runner, depends_on=depends_on, optional=optional, route=route,
             fallback=fallback, when=when, prompt=prompt, on_failure=on_failure, context=context,
-            tools=tools, config=config,
+            tools=tools, config=config, memory=memory, timeout=timeout, retries=retries,
+            retry_wait=retry_wait, poller_group=poller_group, map_over=map_over,
+            concurrency=concurrency, on_item_failure=on_item_failure, loop=loop,
         )  # fmt: skip
-        if name in self._tasks:
-            import warnings
-
-            warnings.warn(
-                f"network {self.name!r}: task {name!r} was there and is replaced", stacklevel=3
-            )
-        self._tasks[name] = made
-        self._graph = None
+        self._add(made)
         return made
+
+    def _add(self, task: Task) -> None:
+        if task.name in self._tasks:
+            say_replaced(self.name, "task", task.name)
+            for group in self._groups:
+                group.remove(task.name)
+        self._tasks[task.name] = task
+        for group in self._open:
+            group.add(task.name)
+        self._changed()
+
+    def _remove(self, task: str) -> None:
+        del self._tasks[task]
+        for group in self._groups:
+            group.remove(task)
+        self._changed()
+
+    def _changed(self) -> None:
+        """What was compiled is not what there is any more."""
+        self._graph = None
 
     @property
     def tasks(self) -> dict[str, Task]:
@@ -170,19 +248,16 @@ class Network(Guarded, Asking, Diagrams, Pictured):
         return dict(self._tasks)
 
     @property
-    def robots(self) -> dict[str, Robot[Any]]:
-        """The robots by task name."""
-        return {n: t.runner for n, t in self._tasks.items() if t.is_robot}
+    def memory(self) -> Memory:
+        """What the network's runs share; it stays from run to run."""
+        found = self._memory
+        if found is None or isinstance(found, Mapping):
+            from ..memory.reactive import Memory
+            from .sharing import memory_of
 
-    def __getitem__(self, task: str) -> Any:
-        """The robot or function of a task."""
-        try:
-            return self._tasks[task].runner
-        except KeyError:
-            raise KeyError(f"there is no task {task!r}. {near(str(task), self._tasks)}") from None
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self._tasks)
+            found = memory_of(found, Memory(name=self.name), f"network {self.name!r}")
+            self._memory = found
+        return found  # type: ignore[no-any-return]
 
     @property
     def graph(self) -> Graph:
@@ -202,13 +277,22 @@ class Network(Guarded, Asking, Diagrams, Pictured):
             Listing all faults: cycles, unknown dependencies, bad prompts, functions that ask for
             what is not offered.
         """
-        if self._graph is None:
+        nested = any(t.is_network for t in self._tasks.values())
+        if self._graph is None or nested:  # what is inside may have changed
             faults = [f for t in self._tasks.values() for f in t.faults()]
             if not self._tasks:
                 faults.append("it has no tasks")
-            nodes = [t.node() for t in self._tasks.values()]
+            nodes, wrong = expanded(self._tasks, self._groups)
+            faults += [*wrong, *cap_faults(self._tasks, self.group_caps)]
+            if nested:
+                faults += faults_inside(self)
             self._graph = compile_graph(nodes, name=self.name, more=faults)
         return self._graph
+
+    def declared(self) -> list[dict[str, Any]]:
+        """The tasks as they were declared, as JSON; groups resolved into dependencies."""
+        nodes = {node.name: node for node in expanded(self._tasks, self._groups)[0]}
+        return [t.declared(nodes[n]) for n, t in self._tasks.items()]
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
@@ -218,7 +302,7 @@ class Network(Guarded, Asking, Diagrams, Pictured):
             if any(self.config.get(name) is not None for name in BUDGETS):
                 from ..runtime.budgets import budgets_of
 
-                self._budgets = budgets_of(self.config, f"network {self.name!r}")
+                self._budgets = budgets_of(self.config, self.name)
         return self._budgets
 
     def to_dict(self) -> dict[str, Any]:
@@ -226,8 +310,9 @@ class Network(Guarded, Asking, Diagrams, Pictured):
         return {
             "name": self.name,
             "concurrency": self.concurrency,
+            "group_caps": dict(self.group_caps),
             "config": self.config.to_dict(),
-            "tasks": [t.declared() for t in self._tasks.values()],
+            "tasks": self.declared(),
         }
 
     # -- running ---------------------------------------------------------------------------
@@ -238,50 +323,32 @@ class Network(Guarded, Asking, Diagrams, Pictured):
         *,
         context: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         detached: bool = False,
         blocking: bool = False,
+        above: tuple[Level, ...] = (),
+        label: str | None = None,
     ) -> Run[NetworkResult]:
-        """Check everything that can be checked before a request, and make the run."""
-        graph = self.validate()
-        settings = self.config if config is None else self.config.merge(RunConfig.of(config))
-        text = _text(message, self.name)
-        for name, robot in self.robots.items():
-            try:
-                robot.model.check()
-                check_callable(robot.tools, may_use_caller=not blocking and loop_is_running())
-            except ConfigurationError as error:
-                error.message = f"task {name!r}: {error.message}"
-                raise
-        scheduler = Scheduler(
-            graph,
-            dict(self._tasks),
-            message=text,
-            context=dict(context or {}),
-            concurrency=_concurrency(concurrency or self.concurrency),
-            config=settings,
-            about={"context": sorted(map(str, context))} if context else {},
-            hooks=chain(handlers_of([*options.levels(), ("network", settings)])),
-        )
+        """Check everything that can be checked before a request, and make the run.
 
-        def finish(run: Run[NetworkResult]) -> NetworkResult:
-            return NetworkResult(
-                run.state, run.events, scheduler.results, graph.sinks, values=run.values
-            )
+        Parameters
+        ----------
+        message, context, concurrency, memory, config
+            As for :meth:`run`.
+        detached, blocking : bool, optional
+            Whether the run is a root of its own; whether the caller's loop is blocked meanwhile.
+        above : tuple of Level, optional
+            Settings of the networks around it, weaker than its own.
+        label : str, optional
+            The last part of the run's path, in place of the network's name.
+        """
+        from .preparing import make_run
 
-        run = Run(self.name, "network", scheduler.work, finish, detached=detached, keep_failed=True)
-        own = self.budgets
-        if config is not None:
-            from ..runtime.budgets import budgets_of
-
-            own = (*own, *budgets_of(RunConfig.of(config), f"this run of {self.name!r}"))
-        if own:
-            run.budgets = (*run.budgets, *own)
-        if settings.get("answers") is not None:
-            run.answers = settings["answers"]
-        if "ask_timeout" in settings:
-            run.ask_timeout = settings["ask_timeout"]
-        return run
+        return make_run(
+            self, message, context=context, concurrency=concurrency, memory=memory, config=config,
+            detached=detached, blocking=blocking, above=above, label=label,
+        )  # fmt: skip
 
 
 def create_network(
@@ -289,6 +356,8 @@ def create_network(
     *,
     tasks: Sequence[Task] = (),
     concurrency: int | None = None,
+    group_caps: Mapping[str, int] | None = None,
+    memory: Memory | Mapping[str, Any] | None = None,
     config: RunConfig | Mapping[str, Any] | None = None,
     **settings: Unpack[Settings],
 ) -> Network:
@@ -299,27 +368,7 @@ def create_network(
     >>> create_network("support").name
     'support'
     """
-    return Network(name, tasks=tasks, concurrency=concurrency, config=config, **settings)
-
-
-def _concurrency(value: Any) -> int:
-    if value is None:
-        return CONCURRENCY
-    if isinstance(value, str):
-        raise ConfigurationError(
-            f"concurrency={value!r}: there is one scheduler, and it is neither threads nor fibres",
-            hint="Give the number of tasks that may run at the same time.",
-        )
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigurationError(f"concurrency is a whole number from 1, not {value!r}")
-    return value
-
-
-def _text(message: Any, name: str) -> str:
-    text = message.text if isinstance(message, Message) else message
-    if isinstance(text, str) and text.strip():
-        return text
-    raise InputError(
-        f"network {name!r} was given nothing to work on: the message is {message!r:.60}",
-        hint="Pass a text, for example net.run('I was charged twice').",
-    )
+    return Network(
+        name, tasks=tasks, concurrency=concurrency, group_caps=group_caps, memory=memory,
+        config=config, **settings,
+    )  # fmt: skip

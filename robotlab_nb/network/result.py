@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import RobotLabError, TaskNotRun, near
+from ..core.errors import InputError, RobotLabError, RunWaiting, TaskNotRun, near
 from ..core.pickling import Guarded
 from ..core.readings import Pictured, reading
 from ..core.secrets import redact
+from ..robot.result import RobotResult
 from ..runtime.notebook import ShownOnce
 from .upstream import fan_in
 
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core.events import Event
+    from ..core.records import Asked
     from ..core.state import RunState, TaskState
     from ..core.usage import Usage
+    from ..runtime.run import Run
+    from .flow import Left
 
-__all__ = ["NetworkFailed", "NetworkResult", "TaskResult"]
+__all__ = ["NetworkFailed", "NetworkResult", "TaskResult", "as_result"]
 
 
 class NetworkFailed(RobotLabError):
@@ -37,14 +41,14 @@ class NetworkFailed(RobotLabError):
 
 
 class TaskResult(Guarded, Pictured):
-    """The result of a task that a function does.
+    """The result of a task that a function or a person does.
 
     Attributes
     ----------
     name : str
         The task's name.
     value : object
-        What the function returned.
+        What the function returned, or the person said.
     status : str
         ``completed`` or ``failed``.
     error : Exception or None
@@ -75,8 +79,9 @@ class TaskResult(Guarded, Pictured):
 class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
     """The result of a network's run: a mapping of the tasks that have a result.
 
-    ``result["task"]`` is a RobotResult or a TaskResult, failed ones included. A task that did not
-    run raises TaskNotRun; ``get`` gives None for it. ``str(result)`` is the network's answer.
+    ``result["task"]`` is a RobotResult, a TaskResult, or the NetworkResult of a network inside
+    this one, failed ones included. A task that did not run raises TaskNotRun; ``get`` gives None
+    for it. ``str(result)`` is the network's answer.
 
     Attributes
     ----------
@@ -95,7 +100,7 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
     ('completed', 'HELLO', 'HELLO')
     """
 
-    __slots__ = ("_events", "_results", "_sinks", "live_values", "state")
+    __slots__ = ("_events", "_left", "_results", "_run", "_sinks", "live_values", "state")
 
     def __init__(
         self,
@@ -105,9 +110,15 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
         sinks: Sequence[str],
         *,
         values: Mapping[str, Any] | None = None,
+        run: Run[Any] | None = None,
+        left: Left | None = None,
     ) -> None:
         self.state = state
         self._events = events
+        #: for a run that goes on from this one
+        self._left = left
+        #: the run, as long as it waits for an answer
+        self._run = run if state.status == "waiting" else None
         self._results = {n: results[n] for n in state.tasks if n in results}
         self._sinks = tuple(sinks)
         self.live_values = dict(values or {})
@@ -162,13 +173,21 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
 
     @property
     def status(self) -> str:
-        """``completed``, ``failed`` or ``interrupted``."""
+        """``completed``, ``failed``, ``interrupted``, or ``waiting`` for a person."""
         return self.state.status
 
-    def _finished_sinks(self) -> dict[str, Any]:
+    @property
+    def halted(self) -> bool:
+        """Whether a task said that nothing new is to start."""
+        return any(task.halts for task in self.state.tasks.values())
+
+    def _answering(self) -> dict[str, Any]:
+        """The results that make the network's answer: of its ends, or of the task that halted."""
+        halting = next((name for name, task in self.state.tasks.items() if task.halts), None)
+        names = self._sinks if halting is None else (halting,)
         return {
             n: self._results[n]
-            for n in self._sinks
+            for n in names
             if n in self._results and self.state.tasks[n].status in ("completed", "restored")
         }
 
@@ -176,17 +195,21 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
     def value(self) -> Any:
         """The answer: the only finished sink's value or text; several sinks' text; None for none.
 
+        Of a network that was halted: that of the task which halted it.
+
         Raises
         ------
         NetworkFailed
             When the network failed.
+        RunWaiting
+            When it still waits for a person.
         """
-        self.raise_for_errors()
-        sinks = self._finished_sinks()
-        if len(sinks) == 1:
-            only = next(iter(sinks.values()))
-            return only.value if isinstance(only, TaskResult) else only.text
-        return fan_in(sinks) if sinks else None
+        self._check_answered()
+        found = self._answering()
+        if len(found) == 1:
+            only = next(iter(found.values()))
+            return only.value if isinstance(only, (TaskResult, NetworkResult)) else only.text
+        return fan_in(found) if found else None
 
     @property
     def text(self) -> str:
@@ -196,13 +219,21 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
         ------
         NetworkFailed
             When the network failed.
+        RunWaiting
+            When it still waits for a person.
         """
-        value = self.value
-        return "" if value is None else redact(str(value))
+        self._check_answered()
+        return redact(str(self))
+
+    def _check_answered(self) -> None:
+        """Raise where there is no answer."""
+        self.raise_for_errors()
+        if self.state.status == "waiting":
+            raise self._waiting()
 
     def __str__(self) -> str:
-        sinks = self._finished_sinks()
-        return fan_in(sinks) if sinks else ""
+        found = self._answering()
+        return fan_in(found) if found else ""
 
     def __format__(self, spec: str) -> str:
         return format(self.text, spec)
@@ -211,6 +242,15 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
     def errors(self) -> dict[str, Mapping[str, Any]]:
         """Each failed task's error: type, message, hint, retryable."""
         return {n: t.error or {} for n, t in self.state.tasks.items() if t.status == "failed"}
+
+    @property
+    def noted(self) -> dict[str, tuple[str, ...]]:
+        """What steps noted with ``with_error``, by key: it stopped nothing."""
+        found: dict[str, tuple[str, ...]] = {}
+        for task in self.state.tasks.values():
+            for key, texts in task.noted.items():
+                found[key] = (*found.get(key, ()), *texts)
+        return found
 
     def raise_for_errors(self) -> NetworkResult:
         """Raise when the network failed; return the result otherwise.
@@ -227,12 +267,53 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
             raise error
         return self
 
+    @property
+    def pending(self) -> list[Asked]:
+        """What the network waits for: questions and approvals, those of runs inside included."""
+        return [a for s in self.state.walk() for a in s.asked.values() if a.status == "pending"]
+
+    def answer(self, value: Any) -> NetworkResult:
+        """Answer what a waiting network asks, and wait for what comes of it.
+
+        Parameters
+        ----------
+        value : object
+            An answer, or where several questions are open a dict of them by the task's name, the
+            question's or the tool call's id; as for
+            :meth:`Run.answer <robotlab_nb.runtime.run.Run.answer>`.
+
+        Returns
+        -------
+        NetworkResult
+            The result after that; it may be waiting again.
+        """
+        if self._run is None:
+            raise InputError(
+                f"network {self.name!r} asks nothing: its run is {self.status}",
+                hint="Only a waiting run is answered.",
+            )
+        found: NetworkResult = self._run.answer(value).result()
+        return found
+
+    def _waiting(self) -> RunWaiting:
+        asked = self.pending
+        what = f": {asked[0].text}" if asked else ""
+        return RunWaiting(
+            f"network {self.name!r} waits for a person{what}",
+            hint="Answer with result.answer(…) or run.answer(…).",
+        )
+
     # -- what led to it --------------------------------------------------------------------
 
     @property
     def run_id(self) -> str:
         """The run's id."""
         return self.state.scope.run_id
+
+    @property
+    def resumed_from(self) -> str | None:
+        """The id of the run that this one went on from; None where it began anew."""
+        return self.state.info.get("resumed_from")
 
     @property
     def activated_steps(self) -> tuple[str, ...]:
@@ -275,3 +356,10 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NetworkResult) and self._events == other._events
+
+
+def as_result(task: str, value: Any) -> Any:
+    """A value as the result of a task; a result stays what it is."""
+    if isinstance(value, (RobotResult, NetworkResult, TaskResult)):
+        return value
+    return TaskResult(task, value)

@@ -48,10 +48,33 @@ class States:
     halted: bool = False
 
     @classmethod
-    def begin(cls, graph: Graph) -> States:
-        """All tasks pending."""
-        waiting = {n: len(set(node.depends_on)) for n, node in graph.nodes.items()}
-        return cls(dict.fromkeys(graph.nodes, "pending"), waiting, set(), len(graph.nodes))
+    def begin(
+        cls,
+        graph: Graph,
+        kept: Mapping[str, str] | None = None,
+        *,
+        activated: Iterable[str] = (),
+        halted: bool = False,
+    ) -> States:
+        """All tasks pending, but for those that an earlier run settled.
+
+        Parameters
+        ----------
+        graph : Graph
+        kept : mapping of str to str, optional
+            The settled tasks with their statuses.
+        activated : iterable of str, optional
+            Optional tasks that were activated there.
+        halted : bool, optional
+            Whether nothing new starts.
+        """
+        status = dict.fromkeys(graph.nodes, "pending")
+        if not kept:
+            waiting = {n: len(set(node.depends_on)) for n, node in graph.nodes.items()}
+            return cls(status, waiting, set(activated), len(status), halted)
+        status |= kept
+        waiting = {n: len(set(d.depends_on) - kept.keys()) for n, d in graph.nodes.items()}
+        return cls(status, waiting, set(activated), len(status) - len(kept), halted)
 
     def apply(self, change: Change) -> None:
         """Take a change in. Costs as much as the change is large, not as the graph is."""
@@ -74,12 +97,15 @@ class Happening:
         For ``ended``: which task, and how (a settled status).
     activate : tuple of str
         For a completed task: the optional tasks that it activates.
+    halts : bool
+        For a completed task: whether nothing new starts after it.
     """
 
     kind: str
     task: str | None = None
     status: str | None = None
     activate: tuple[str, ...] = ()
+    halts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +163,12 @@ def advance(graph: Graph, states: States, happening: Happening) -> Change:
     (('b', 'blocked', 'needs a'),)
     """
     step = _Step(graph, states)
-    if happening.kind == "begin":
+    if happening.kind == "begin" and states.halted:
+        step.halt("halted")
+    elif happening.kind == "begin":
         step.look(graph.nodes)
     elif happening.kind == "ended":
-        step.end(str(happening.task), str(happening.status), happening.activate)
+        step.end(happening)
     elif happening.kind in ("halt", "stop"):
         step.halt("interrupted" if happening.kind == "stop" else "halted")
     return step.change()
@@ -182,12 +210,13 @@ class _Step:
     def status(self, name: str) -> str:
         return self.new.get(name) or self.states.status[name]
 
-    def end(self, name: str, status: str, activate: tuple[str, ...]) -> None:
+    def end(self, happening: Happening) -> None:
         """A task ended: activate what it names, then look at what waited for it."""
-        self.activated = activate
+        name, status = str(happening.task), str(happening.status)
+        self.activated = happening.activate
         node = self.graph.nodes[name]
         self._settled(name, status)
-        if status == "failed" and node.on_failure == "stop":
+        if happening.halts or (status == "failed" and node.on_failure == "stop"):
             self.halt("halted")
         elif not self.halted:
             self._decide_all()

@@ -68,7 +68,8 @@ def approvals_of(
     tools : ToolManifest
         All that the robot may call.
     labels : frozenset of str, optional
-        Labels of what came to the robot from elsewhere: of the tools of robots before it.
+        Labels of what came to the robot from elsewhere: of the tools of robots before it. What it
+        reads later counts as well, when a call is decided.
 
     Raises
     ------
@@ -90,9 +91,8 @@ def approvals_of(
             return None
     elif policy is not True and not callable(policy):
         policy = _names(policy)
-    mixed = is_mixture(labels.union(*(tool.labels for tool in tools)))
-    found = Approvals(policy, settings, _mixture(tools, labels) if mixed else "")
-    if any(found.may_need(tool) for tool in tools):
+    found = Approvals(policy, settings, tools, labels)
+    if any(OUTWARD in tool.labels or found.may_need(tool) for tool in tools):
         return found
     return None
 
@@ -114,8 +114,8 @@ def _mixture(tools: Iterable[Tool], labels: frozenset[str]) -> str:
     parts = []
     for label, does in LABELS.items():
         names = [tool.name for tool in tools if label in tool.labels]
-        if label in labels:
-            names.append("a robot before it")
+        if label in labels and not names:
+            names.append("in what came to it")
         parts.append(f"{does} ({', '.join(names)})")
     return f"this robot {parts[0]}, {parts[1]} and {parts[2]}: it could be made to leak"
 
@@ -128,19 +128,36 @@ class Approvals:
     policy : object
         As checked by :func:`approvals_of`.
     settings : mapping
-    mixture : str
-        Why every outward call needs approval; ``""`` when that is not so.
+    tools : iterable of Tool
+        All that the robot may call.
+    labels : frozenset of str, optional
+        Labels of what the robot has seen so far.
     """
 
-    __slots__ = ("_mixture", "_policy", "_timeout_s")
+    __slots__ = ("_labels", "_mixture", "_policy", "_timeout_s", "_tools")
 
-    def __init__(self, policy: Any, settings: Mapping[str, Any], mixture: str) -> None:
+    def __init__(
+        self,
+        policy: Any,
+        settings: Mapping[str, Any],
+        tools: Iterable[Tool],
+        labels: frozenset[str] = NO_LABELS,
+    ) -> None:
         self._policy = policy
         self._timeout_s: float | None = settings["ask_timeout"]
-        self._mixture = mixture
+        self._tools = tuple(tools)
+        self._labels = frozenset().union(*(tool.labels for tool in self._tools))
+        #: why every outward call needs approval; ``""`` when that is not so
+        self._mixture = ""
+        self._look(labels)
+
+    def _look(self, seen: frozenset[str]) -> None:
+        """Take in what the robot has seen: it may make the mixture whole."""
+        if not self._mixture and is_mixture(self._labels | seen):
+            self._mixture = _mixture(self._tools, seen)
 
     def may_need(self, tool: Tool) -> bool:
-        """Whether some call of a tool may need approval."""
+        """Whether some call of a tool may need approval, by what the robot has seen so far."""
         policy = self._policy
         if tool.approval or policy is True or (self._mixture and OUTWARD in tool.labels):
             return True
@@ -167,6 +184,7 @@ class Approvals:
         -------
         Decision
         """
+        self._look(run.labels_seen)
         if not self.may_need(tool):
             return GO
         try:
@@ -207,7 +225,7 @@ class Approvals:
         if tool.approval is True:
             return f"{tool.name} needs approval"
         if tool.approval:
-            why = await _says(tool.approval, (deepcopy(arguments),), f"approval= of {tool.name}")
+            why = await _says(tool.approval, (deepcopy(arguments),), tool.name)
             if why:
                 return why
         policy = self._policy
@@ -227,7 +245,7 @@ async def _says(function: Any, arguments: tuple[Any, ...], name: str) -> str | N
             found = await found
     except Exception as error:
         return f"{name} could not decide: {type(error).__name__}: {error}"
-    return f"{name} says so" if found else None
+    return f"{name} asks for approval of calls like this" if found else None
 
 
 def _check_fit(tool: Tool, arguments: dict[str, Any]) -> None:

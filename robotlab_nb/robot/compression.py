@@ -37,7 +37,7 @@ __all__ = [
 
 #: tokens that a model reads when nobody says
 WINDOW = 128_000
-KEEP, DROP = 0.6, 0.2
+KEEP, DROP = 0.6, 0.0
 #: characters below which a turn is not worth dropping
 SHORT = 20
 #: what the first text of a message begins with that carries the summary of what came before it

@@ -38,13 +38,14 @@ BUDGETS = ("budget", "token_budget", "cost_budget", "time_budget", "call_budget"
 
 
 class InForce(NamedTuple):
-    """Settings with their origins, the models they name, the tools they leave, all hooks."""
+    """Settings with their origins, and what they name: models, tools, handlers, any budget."""
 
     effective: Effective
     model: Model
     tools: ToolManifest
     fallbacks: tuple[Model, ...] = ()
     hooks: tuple[tuple[str, Any], ...] = ()
+    budgeted: bool = False
 
 
 def in_force(levels: Iterable[Level]) -> InForce:
@@ -70,7 +71,8 @@ def in_force(levels: Iterable[Level]) -> InForce:
         if "tools" in level:
             tools = select(level["tools"], tools)
     hooks = handlers_of(whole) if values["hooks"] is not None else ()
-    return InForce(effective, model, tools, _fallbacks(values, model), hooks)
+    budgeted = any(values[name] is not None for name in BUDGETS)
+    return InForce(effective, model, tools, _fallbacks(values, model), hooks, budgeted)
 
 
 def handlers_of(levels: Iterable[Level]) -> tuple[tuple[str, Any], ...]:

@@ -8,6 +8,8 @@ from ..core.errors import ConfigurationError
 from ..core.messages import Message
 from ..runtime.loop import loop_is_running
 from ..runtime.run import Run
+from ..runtime.strand import current_strand
+from ..runtime.working import current_work
 from ..tools.call import check_callable
 from ..tools.selection import cap
 from .conversation import as_question
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 
     from ..core.config import Effective
     from ..models.protocol import Model
-    from .in_force import Level
+    from ..tools.decorator import ToolManifest
+    from .conversation import Conversation
+    from .in_force import InForce, Level
     from .result import RobotResult
+    from .resuming import Earlier
     from .robot import Robot
     from .structured import Shape
 
@@ -40,39 +45,44 @@ def make_run(
     origin: str,
     above: Sequence[Level],
     label: str | None,
-    keep: bool,
+    keep: bool | Conversation,
+    delegated_by: str | None,
+    earlier: Earlier | None = None,
 ) -> Run[RobotResult[Any]]:
-    """Make the run of a robot; parameters as for :meth:`Robot.prepare`."""
+    """Make the run of a robot; parameters as for :meth:`Robot.prepare`.
+
+    ``earlier`` is a turn that it goes on with.
+    """
+    strand = current_strand(current_work())
+    if strand is not None and strand.level is not None and strand.level[0] is robot:
+        above, label, keep = strand.level[1:]  # its own step of a network: the task's run
     found, composition = robot.look()
     if level or above:
         found = in_force((*above, *robot.levels(composition), (origin, level)))
         found = found._replace(tools=robot.owned(found.tools))
-    effective, model, tools, fallbacks, handlers = found
+    effective, model, tools, fallbacks, handlers, _ = found
     values = effective.values_
     tools = cap(tools, values["max_tools"], values["tool_strategy"])
     question = _question(message, attachments, robot.name)
-    for one in (model, *fallbacks):
-        one.check()
-    if values["auto_compact"]:
-        _check_strategy(values["auto_compact"], robot.name)
-    check_callable(tools, may_use_caller=not blocking and loop_is_running())
-    shape = _shape(values, model, tools.names, fallbacks)
-    whole = {**robot.build_context(), **(context or {})}
-    prompt, system = None, robot._system
-    if composition or shape or robot.learns(values) or values["agent_skills"]:
+    _check(found, tools, robot.name, blocking)
+    shape = None
+    if values["output"] is not None:
+        shape = _shape(values, model, tools.names, fallbacks)
+    whole = {**robot.build_context(), **(context or {})} if context or robot._context else {}
+    prompt = None
+    if composition or shape or robot._learnings or values["learnings"] or values["agent_skills"]:
         prompt = prompt_of(robot, composition, whole, values, shape)
-        system = prompt.message()
-    turn = Turn(
+    turn = (Turn if earlier is None else earlier.turn)(
         robot,
         question,
         model=model,
         tools=tools,
         effective=effective,
-        system=system,
+        system=robot._system if prompt is None else prompt.message(),
         params=model_params(values),
         context=whole,
-        conversation=robot._conversation if keep else None,
-        about=_about(whole, shape),
+        conversation=robot._conversation if keep is True else keep or None,
+        about=_about(whole, shape, delegated_by) if whole or shape or delegated_by else {},
         prompt=prompt,
         fallbacks=fallbacks,
         hooks=chain(handlers),
@@ -82,16 +92,26 @@ def make_run(
         robot.name, "robot", turn.work, turn.finish,
         robot=robot.name, label=label, detached=detached,
     )  # fmt: skip
-    _charge(run, robot, level)
+    if found.budgeted:
+        _charge(run, robot, level)
     _let_ask(run, effective)
-    if shape is not None:
-        run.partial = shape.partial
+    run.partial = shape.partial if shape is not None else None
     return run
+
+
+def _check(found: InForce, tools: ToolManifest, name: str, blocking: bool) -> None:
+    """Raise for what could not be asked or called."""
+    for one in (found.model, *found.fallbacks):
+        one.check()
+    strategy = found.effective.values_["auto_compact"]
+    if strategy:
+        _check_strategy(strategy, name)
+    check_callable(tools, may_use_caller=not blocking and loop_is_running())
 
 
 def _let_ask(run: Run[Any], effective: Effective) -> None:
     """Tell the run how a person is asked, where that was said: else as the run around it."""
-    if effective.values_["answers"] is not None:
+    if "answers" in effective.origins and effective.values_["answers"] is not None:
         run.answers = effective.values_["answers"]
     if "ask_timeout" in effective.origins:
         run.ask_timeout = effective.values_["ask_timeout"]
@@ -100,9 +120,7 @@ def _let_ask(run: Run[Any], effective: Effective) -> None:
 def _shape(
     values: Mapping[str, Any], model: Model, tools: Sequence[str], fallbacks: Sequence[Model]
 ) -> Shape | None:
-    """What the answer must be, where that is prescribed."""
-    if values["output"] is None:
-        return None
+    """What the answer must be."""
     from .structured import shape_of
 
     return shape_of(values["output"], values, model, tools=tools, fallbacks=fallbacks)
@@ -124,12 +142,12 @@ def _charge(run: Run[Any], robot: Robot[Any], level: Mapping[str, Any]) -> None:
     if any(level.get(name) is not None for name in BUDGETS):
         from ..runtime.budgets import budgets_of
 
-        own = (*own, *budgets_of(level, f"this run of {robot.name!r}"))
+        own = (*own, *budgets_of(level, f"this run of {robot.name}"))
     if own:
         run.budgets = (*run.budgets, *own)
 
 
-def _question(message: Any, attachments: Sequence[Any], name: str) -> Message:
+def _question(message: Any, attachments: Any, name: str) -> Message:
     """What the robot is asked, with what belongs to it."""
     if attachments is None or (isinstance(attachments, (list, tuple)) and not attachments):
         return as_question(message, name)
@@ -141,8 +159,12 @@ def _question(message: Any, attachments: Sequence[Any], name: str) -> Message:
     return Message("user", [*as_question(message, name).parts, *parts])
 
 
-def _about(context: Mapping[str, Any], shape: Shape | None) -> dict[str, Any]:
+def _about(
+    context: Mapping[str, Any], shape: Shape | None, delegated_by: str | None
+) -> dict[str, Any]:
     about: dict[str, Any] = {"context": sorted(map(str, context))} if context else {}
     if shape is not None:
         about["output"] = shape.name
+    if delegated_by is not None:
+        about["delegated_by"] = delegated_by
     return about

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Self
 
+    from ..bus.mailboxes import Mailbox
     from ..prompts.composing import Composition
     from .conversation import Conversation
     from .history_search import Hit
@@ -24,20 +25,19 @@ __all__ = ["Remembering"]
 class Remembering:
     """What a robot remembers, and how it is read, replaced, shortened and searched."""
 
-    __slots__ = ("_conversation", "_learnings")
+    __slots__ = ("_conversation", "_learnings", "_mailbox")
 
     _conversation: Conversation
     _learnings: Learnings | None
+    #: the robot's place on a bus, and what it has sent
+    _mailbox: Mailbox | None
 
     if TYPE_CHECKING:
         _system: Message | None
         _template: Any
         _skills: tuple[Any, ...]
 
-        @property
-        def name(self) -> str:
-            """The robot's name."""
-            ...
+        name: str
 
         def _in_force(self) -> InForce: ...
 
@@ -120,14 +120,14 @@ class Remembering:
         self._conversation.replace(mended)
         return self
 
-    def compress_history(self, *, keep: float = 0.6, drop: float = 0.2, **settings: Any) -> int:
+    def compress_history(self, *, keep: float = 0.6, drop: float = 0.0, **settings: Any) -> int:
         """Compress old turns of the conversation now, as ``auto_compact`` does by itself.
 
         Parameters
         ----------
         keep, drop : float, optional
-            Likeness (0 to 1) to the latest turns from which an older one stays, and below which
-            it goes; what lies between is summed up where there is a ``summarizer``.
+            Likeness (0 to 1) to the latest turns from which an older one stays. What is less like
+            them goes, summed up where there is a ``summarizer``; below ``drop`` even then not.
         **settings
             ``recent_turns``, ``summarizer`` and other settings, for this time.
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, Generic
 
+from ..core.config import Setting
 from ..core.errors import InputError, RunWaiting
 from ..core.events import Event
 from ..core.json import canonical
@@ -81,7 +82,7 @@ class RobotResult(Guarded, ShownOnce, Generic[T]):
         self._events = events
         self.values = dict(values or {})
         self.conversation = conversation
-        self.delegated_by = delegated_by
+        self.delegated_by: str | None = delegated_by or state.info.get("delegated_by")
         #: the run, as long as it waits for an answer
         self._run = run if state.status == "waiting" else None
 
@@ -217,6 +218,27 @@ class RobotResult(Guarded, ShownOnce, Generic[T]):
     def stop_reason(self) -> str | None:
         """Why the model stopped: ``stop, length, refused, content_filter``, or None if unknown."""
         return self.state.stop_reason
+
+    @property
+    def system_prompt(self) -> str | None:
+        """What the model was told first: templates, skills and learnings included."""
+        first = self.state.messages[0] if self.state.messages else None
+        return first.text if first is not None and first.is_system else None
+
+    @property
+    def effective_config(self) -> dict[str, Setting]:
+        """The settings that were set for the run, each with the level that set it."""
+        told: Any = self.state.info.get("config") or {}
+        return {name: Setting(s["value"], s["origin"]) for name, s in told.items()}
+
+    @property
+    def skills(self) -> list[dict[str, Any]]:
+        """Agent skills scored against the message: ``name, score, used``, best first."""
+        found: list[dict[str, Any]] = []
+        for note in self.state.notes:
+            if note.type == "prompt.skills_matched":
+                found += note.data["matches"]  # type: ignore[arg-type]
+        return found
 
     @property
     def messages(self) -> Transcript:

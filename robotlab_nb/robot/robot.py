@@ -19,15 +19,21 @@ from ..tools.decorator import Tool, ToolManifest
 from .asking import Asking
 from .changing import Changing, checked
 from .conversation import Conversation
+from .delegating import Delegating
 from .in_force import BUDGETS, InForce, in_force
+from .membership import Membership
+from .messaging import Messaging
+from .preparing import make_run
 from .remembering import Remembering
 from .result import T
+from .resuming import Resuming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
+    from ..bus.mailboxes import Mailbox
     from ..core.config import Effective
     from ..core.fields import Settings
     from ..models.protocol import Model
@@ -43,7 +49,9 @@ __all__ = ["Robot", "build"]
 UNNAMED = "robot"
 
 
-class Robot(Asking[T], Changing, Remembering, Pictured):
+class Robot(
+    Asking[T], Resuming[T], Changing, Remembering, Membership, Messaging, Delegating, Pictured
+):
     """A robot. Every part is optional: a bare robot talks to the simulated model.
 
     Parameters
@@ -92,10 +100,13 @@ class Robot(Asking[T], Changing, Remembering, Pictured):
 
     __slots__ = (
         "__weakref__", "_budgets", "_config", "_context", "_description", "_keywords", "_known",
-        "_name", "_skills", "_system", "_template",
+        "_name", "_skills", "_system", "_template", "name",
     )  # fmt: skip
 
     __signature__ = ListedSettings()
+
+    #: shown everywhere: as given, else the template's, else ``"robot"``
+    name: str
 
     def __init__(
         self,
@@ -130,6 +141,7 @@ class Robot(Asking[T], Changing, Remembering, Pictured):
         self._known: tuple[int, InForce, Composition | None] | None = None
         self._budgets: tuple[tuple[Any, ...], tuple[Budget, ...]] | None = None
         self._learnings: Learnings | None = None
+        self._mailbox: Mailbox | None = None
         self._in_force()
 
     # -- what is in force --------------------------------------------------------------------
@@ -177,6 +189,8 @@ class Robot(Asking[T], Changing, Remembering, Pictured):
         found = in_force(self.levels(composition))
         found = found._replace(tools=self.owned(found.tools))
         self._known = (options.version, found, composition)
+        said = composition.robot_name if composition is not None else None
+        self.name = self._name or said or UNNAMED
         return found
 
     def look(self) -> tuple[InForce, Composition | None]:
@@ -191,14 +205,6 @@ class Robot(Asking[T], Changing, Remembering, Pictured):
         return ToolManifest([one.attached_to(self) for one in tools])
 
     # -- what it is ------------------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """Shown everywhere: as given, else the template's, else ``"robot"``."""
-        if self._name is not None:
-            return self._name
-        composition = self._known[2] if self._known is not None else None
-        return (composition.robot_name if composition is not None else None) or UNNAMED
 
     @property
     def description(self) -> str | None:
@@ -257,7 +263,7 @@ class Robot(Asking[T], Changing, Remembering, Pictured):
         if self._budgets is None or self._budgets[0] != wanted:
             from ..runtime.budgets import budgets_of
 
-            self._budgets = (wanted, budgets_of(values, f"robot {self.name!r}"))
+            self._budgets = (wanted, budgets_of(values, self.name))
         return self._budgets[1]
 
     def to_dict(self) -> dict[str, Any]:
@@ -300,7 +306,8 @@ class Robot(Asking[T], Changing, Remembering, Pictured):
         origin: str = "run",
         above: Sequence[Level] = (),
         label: str | None = None,
-        keep: bool = True,
+        keep: bool | Conversation = True,
+        delegated_by: str | None = None,
     ) -> Run[RobotResult[T]]:
         """Check everything that can be checked before a request, and make the run.
 
@@ -321,14 +328,15 @@ class Robot(Asking[T], Changing, Remembering, Pictured):
             Levels weaker than the robot's own: a network's.
         label : str, optional
             The last part of the run's path, in place of the robot's name.
-        keep : bool, optional
+        keep : bool or Conversation, optional
             Whether the run starts from the robot's conversation and is kept in it.
+        delegated_by : str, optional
+            The robot that delegated the task.
         """
-        from .preparing import make_run
-
         return make_run(
             self, message, level, context=context, attachments=attachments, detached=detached,
             blocking=blocking, origin=origin, above=above, label=label, keep=keep,
+            delegated_by=delegated_by,
         )  # fmt: skip
 
     def build_context(self) -> dict[str, Any]:

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ToolError, describe_error
 from ..core.messages import Message, ToolResultPart
+from ..runtime.stillness import task_waits
 from ..runtime.stop import StopRun
 from ..tools.arguments import parsed_or_none
 from ..tools.call import Outcome, call_tool, completed, unknown_tool
+from ..tools.labels import OUTWARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..core.messages import ToolCallPart
+    from ..runtime.budgets import Budget
     from ..runtime.hook_chain import Chain
     from ..runtime.run import Run
     from ..tools.decorator import Tool, ToolManifest
@@ -45,8 +48,8 @@ class ToolRound:
     """
 
     __slots__ = (
-        "approvals", "approved", "hooks", "injected", "loops", "robot", "run", "settings", "tools",
-        "undecided", "warnings",
+        "approvals", "approved", "edited", "hooks", "injected", "loops", "repeated", "robot",
+        "run", "settings", "tools", "undecided", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -71,8 +74,12 @@ class ToolRound:
         self.loops = loops
         #: tool-call id -> who approved it
         self.approved: dict[str, str] = {}
+        #: tool-call id -> the arguments that a person put in place of the model's
+        self.edited: dict[str, str] = {}
         #: tool calls that nobody has decided yet
         self.undecided: set[str] = set()
+        #: tool calls that had begun in the run that this one goes on from
+        self.repeated: frozenset[str] = frozenset()
         #: tool-call id -> what the model is told about going round in circles
         self.warnings: dict[str, str] = {}
 
@@ -102,7 +109,8 @@ class ToolRound:
         loop = asyncio.get_running_loop()
         tasks = [loop.create_task(self._call_one(c)) for c in calls]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            with task_waits():
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:
                 task.result()
         finally:
@@ -123,10 +131,15 @@ class ToolRound:
             settings["on_tool_call"](called)
         began = monotonic()
         try:
-            if self.hooks is None:
-                outcome = await self._outcome(part, tool)
+            denied, arguments = None, part.arguments
+            if self.approvals is not None and tool is not None:
+                denied, arguments = await self._decided(self.approvals, part, tool)
+            if denied is not None:
+                outcome = denied
+            elif self.hooks is None:
+                outcome = await self._outcome(part, tool, arguments)
             else:
-                outcome = await self._hooked(self.hooks, part, tool)
+                outcome = await self._hooked(self.hooks, part, tool, arguments)
         except asyncio.CancelledError:
             leaked = tool is not None and not tool.is_async and part.id not in self.undecided
             if leaked:
@@ -151,51 +164,55 @@ class ToolRound:
         own = tool.raise_on_error if tool is not None else None
         return bool(self.settings["raise_on_error"] if own is None else own)
 
-    async def _outcome(self, part: ToolCallPart, tool: Tool | None) -> Outcome:
+    async def _outcome(self, part: ToolCallPart, tool: Tool | None, arguments: str) -> Outcome:
         if tool is None:
             return unknown_tool(part.name, self.tools.names)
-        arguments: str | None = part.arguments
-        if self.approvals is not None:
-            denied, edited = await self._decided(self.approvals, part, tool)
-            if denied is not None:
-                return denied
-            arguments = part.arguments if edited is None else edited
-        timeout = self.settings["tool_timeout"] if tool.timeout is None else tool.timeout
+        if tool.labels:
+            self.run.on_read(tool.labels - {OUTWARD})
         return await call_tool(
             tool,
             arguments,
             injected=self.injected,
-            timeout=timeout,
+            timeout=self.settings["tool_timeout"],
+            at_most=_left(self.run.budgets) if self.run.budgets else None,
             caller_loop=self.run.caller_loop,
         )
 
     async def _decided(
         self, approvals: Approvals, part: ToolCallPart, tool: Tool
-    ) -> tuple[Outcome | None, str | None]:
-        """Whether a call may go ahead: what the model reads if not, the edited arguments if so."""
+    ) -> tuple[Outcome | None, str]:
+        """Whether a call may go ahead: what the model reads if not; and with which arguments."""
         self.undecided.add(part.id)
         decision = await approvals.check(self.run, self.robot.name, part, tool)
         self.undecided.discard(part.id)
         if decision.denied is not None:
             error = {"type": "Denied", "message": decision.denied}
             content = f"Error ({tool.name}): {decision.denied}"
-            return Outcome("failed", content=content, error=error), None
+            return Outcome("failed", content=content, error=error), part.arguments
         if decision.by:
             self.approved[part.id] = decision.by
+        if decision.arguments_text is None:
+            return None, part.arguments
+        self.edited[part.id] = decision.arguments_text
         return None, decision.arguments_text
 
-    async def _hooked(self, hooks: Chain, part: ToolCallPart, tool: Tool | None) -> Outcome:
-        """A call within its handlers, which may replace its result or forbid it."""
+    async def _hooked(
+        self, hooks: Chain, part: ToolCallPart, tool: Tool | None, arguments: str
+    ) -> Outcome:
+        """A call within its handlers, which may replace its result or forbid it.
+
+        They see the arguments that the tool gets: those of the person, where one edited them.
+        """
         from ..runtime.hook_chain import HookContext
 
         ended: list[Outcome] = []
         context = HookContext(
             "tool_call", run=self.run, robot=self.robot, tool=tool, tool_name=part.name,
-            tool_args=parsed_or_none(part.arguments),
+            tool_args=parsed_or_none(arguments),
         )  # fmt: skip
 
         async def core() -> Any:
-            outcome = await self._outcome(part, tool)
+            outcome = await self._outcome(part, tool, arguments)
             ended.append(outcome)
             context.tool_error = outcome.error
             return outcome.value if outcome.status == "completed" else outcome.content
@@ -217,18 +234,18 @@ class ToolRound:
         """Record that a call begins."""
         run = self.run
         tool = self.tools.get(part.name)
-        run.emit(
-            "tool_call.started",
-            {
-                "tool_call_id": part.id,
-                "call_id": f"{run.id}.{len(run.state.model_calls)}",
-                "round": len(run.state.model_calls),
-                "tool": part.name,
-                "source": tool.source if tool is not None else None,
-                "arguments": parsed_or_none(part.arguments),
-                "arguments_text": part.arguments,
-            },
-        )
+        data: dict[str, Any] = {
+            "tool_call_id": part.id,
+            "call_id": f"{run.id}.{len(run.state.model_calls)}",
+            "round": len(run.state.model_calls),
+            "tool": part.name,
+            "source": tool.source if tool is not None else None,
+            "arguments": parsed_or_none(part.arguments),
+            "arguments_text": part.arguments,
+        }
+        if part.id in self.repeated:
+            data["possibly_repeated"] = True
+        run.emit("tool_call.started", data)
 
     def _finish(self, part: ToolCallPart, outcome: Outcome, began: float) -> None:
         run = self.run
@@ -253,6 +270,8 @@ class ToolRound:
                 data["thread_leaked"] = True
         if part.id in self.approved:
             data["approved_by"] = self.approved.pop(part.id)
+        if part.id in self.edited:
+            data["arguments"] = parsed_or_none(self.edited.pop(part.id))
         run.emit("tool_call.completed", data)
 
     def interrupt(self, tool_call_id: str, began: float | None, leaked: bool) -> None:
@@ -303,3 +322,11 @@ class ToolRound:
             data = None if found is None or isinstance(found.result, str) else found.result
             parts.append(ToolResultPart(call.id, call.name, text, failed, call.wire_id, data))
         return Message("tool", parts)
+
+
+def _left(budgets: tuple[Budget, ...]) -> float | None:
+    """Seconds that time budgets leave; None when none limits the time."""
+    from ..runtime.reservations import ends_at
+
+    ends = ends_at(budgets)
+    return None if ends is None else max(0.01, ends - monotonic())

@@ -296,16 +296,18 @@ class Turn:
             if settings["approve"] is not None or self.tools.guarded:
                 from .approvals import approvals_of
 
-                approvals = approvals_of(settings, self.tools, frozenset())
+                approvals = approvals_of(settings, self.tools, run.labels_seen)
             if settings["doom_loop_threshold"] is not None and __import__(
                 "importlib.util"
             ).util.find_spec("robotlab_nb.robot.doom_loop"):
                 from .doom_loop import DoomLoop
 
                 loops = DoomLoop(settings["doom_loop_threshold"])
+        injected = {"run": run, "robot": self.robot, "context": self.context}
+        if run.memory is not None:
+            injected["memory"] = run.memory
         self.round = ToolRound(
-            run, self.robot, self.tools, settings,
-            injected={"run": run, "robot": self.robot, "context": self.context},
+            run, self.robot, self.tools, settings, injected=injected,
             approvals=approvals, hooks=self.hooks, loops=loops,
         )  # fmt: skip
         if self.shape is not None:
@@ -352,9 +354,9 @@ class Turn:
             self._answer_last(run.state)
             said = any(m.role == "assistant" for m in run.state.turn)
             # As it was recorded: registered secrets are masked in it.
-            whole = tuple(m for m in run.state.messages if m.role != "system")
-            if not said:
-                whole = whole[: len(whole) - len(run.state.turn)]
+            messages, end = run.state.messages, None if said else run.state.turn_start
+            lead = 1 if messages and messages[0].role == "system" else 0
+            whole = tuple(messages[lead:end])
             self.committed = whole
             if self.conversation is None or not said:
                 return

@@ -87,10 +87,10 @@ async def ask(
     question : Question
         Its ``timeout_s`` bounds the wait.
     answers : mapping, list or callable, optional
-        Scripted answers. A mapping is looked up by the question's text, then the tool's name, then
-        by globs over both; a list is used in order, once in a root run; a function gets the
-        question. Values that are functions are called with the question. None, or nothing left,
-        means: not answered here.
+        Scripted answers. A mapping is looked up by the question's text, then the tool call's id,
+        the tool's or the task's name, then by globs over these; a list is used in order, once in
+        a root run; a function gets the question. Values that are functions are called with the question. None,
+        or nothing left, means: not answered here.
     policy : {"allow", "deny"}, optional
         Settles every approval without asking. Other policies say what needs approval, and mean
         nothing here.
@@ -148,7 +148,8 @@ async def _asked(
                     hint="Give answers=, call run() where input is possible, or use the ask_user "
                     "tool: its questions may wait for run.answer().",
                 )
-        await asyncio.wait((opened.future,), timeout=left)
+        with run.away():
+            await asyncio.wait((opened.future,), timeout=left)
     except asyncio.CancelledError:
         desk.settle(opened, _stopped(question))
         raise
@@ -184,7 +185,9 @@ def _stopped(question: Question) -> Answer:
 
 
 def _told(question: Question) -> dict[str, Any]:
+    task = {} if question.task is None else {"task": question.task}
     return {
+        **task,
         "question_id": question.id,
         "kind": question.kind,
         "robot": question.robot,
@@ -235,7 +238,8 @@ async def _scripted(
 
 
 def _looked_up(answers: Mapping[Any, Any], question: Question) -> Any:
-    names = [name for name in (question.text, question.tool) if name is not None]
+    known = (question.text, question.tool_call_id, question.tool, question.task)
+    names = [name for name in known if name is not None]
     for name in names:
         if name in answers:
             return answers[name]

@@ -174,7 +174,7 @@ def _top(run: Work[Any]) -> Work[Any]:
 def _only_waits(work: Work[Any], desk: Desk) -> bool:
     """Whether nothing goes on in a run but waiting for a person; its events say so too."""
     state = work.state
-    children = [child for child in work._children if not child.done]
+    children = [child for child in tuple(work._children) if not child.done]
     inside = [_only_waits(child, desk) for child in children]
     # Each strand of the run, a tool call or a task, may wait for a question or a run of its own.
     waiting = sum(a.status == "pending" for a in state.asked.values()) + len(children)

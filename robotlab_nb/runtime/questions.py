@@ -49,6 +49,8 @@ class Question(Pictured):
         Why approval is needed.
     timeout_s : float or None
         Seconds that it waits; None for no limit.
+    task : str or None
+        The task of a network that the person does by answering.
 
     Examples
     --------
@@ -68,11 +70,13 @@ class Question(Pictured):
     arguments: Mapping[str, Any] | None = None
     why: str = ""
     timeout_s: float | None = None
+    task: str | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What it may be answered under: its id, and the id of its tool call."""
-        return (self.id,) if self.tool_call_id is None else (self.id, self.tool_call_id)
+        """What it may be answered under: its id, the id of its tool call, the task's name."""
+        known = (self.id, self.tool_call_id, self.task)
+        return tuple([key for key in known if key is not None])
 
 
 class Answer(NamedTuple):
@@ -106,7 +110,7 @@ def told(question: Question) -> str:
     >>> told(Question("q1", "question", "Which size?", "run", choices=("small", "large")))
     "'q1': Which size? ('small', 'large')"
     """
-    key = question.tool_call_id or question.id
+    key = question.task or question.tool_call_id or question.id
     if question.kind == "approval":
         return f"{key!r}: {question.text} (True or False)"
     choices = f" ({', '.join(map(repr, question.choices))})" if question.choices else ""

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["runs", "stop_all"]
 
 _lock = threading.Lock()
+#: seconds that runs have for ending by themselves when their loop was given up
+PATIENCE_S = 2.0
 #: live root runs, in order of start
 _live: dict[str, Run[Any]] = {}
 #: notebook cell -> (which execution of it, the runs started there)
@@ -43,6 +45,21 @@ def _leave(run: Run[Any], cell: tuple[str, str] | None) -> None:
         known = _cells.get(cell[0]) if cell else None
         if known and run in known[1]:
             known[1].remove(run)
+
+
+def leave_loop(loop: Any) -> None:
+    """See to it that the runs of a loop that was given up end, if it never turns again."""
+
+    def leave() -> None:
+        end = monotonic() + PATIENCE_S
+        for run in runs():
+            if run._loop is loop:
+                done = threading.Event()
+                run.when_done(done.set)
+                if not done.wait(max(0.0, end - monotonic())):
+                    run.abandon()
+
+    threading.Thread(target=leave, name="robotlab_nb leaves a loop", daemon=True).start()
 
 
 def runs() -> list[Run[Any]]:

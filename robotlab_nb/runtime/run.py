@@ -12,6 +12,7 @@ from ..core.errors import AwaitTimeout, ConfigurationError, RobotLabError, RunIn
 from ..core.readings import Pictured
 from . import desk as _desk
 from . import loop as _loop
+from .stillness import task_waits
 from .watch import Watcher
 from .working import T, Work, current_work, enter_work, leave_work
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from .questions import Question
 
 __all__ = ["Run", "current_run"]
+
+
+def _given(run: Run[Any]) -> Any:
+    """The result that a run has given already."""
+    return run._result
 
 
 def current_run() -> Run[Any] | None:
@@ -99,6 +105,7 @@ class Run(Work[T], Pictured):
         if self.has_result:
             if self._result is None:
                 self._result = self._finish(self)
+                self._finish = _given  # what made it knows the run: only the collector frees those
             return self._result
         if not self.done and _desk.waits(self):
             return self._finish(self)
@@ -142,10 +149,11 @@ class Run(Work[T], Pictured):
         from .notebook import status_line
         from .waiting import block
 
-        if not self.done:
-            self.check_may_block("result()")
+        if not self.has_result:  # one that failed leaves its picture, however fast it did
+            if not self.done:
+                self.check_may_block("result()")
             with status_line(self) as painter:
-                if not block(self, timeout, painter=painter):
+                if not self.done and not block(self, timeout, painter=painter):
                     raise AwaitTimeout(
                         f"{self.name!r} did not finish within {timeout} s; it goes on",
                         hint="Call result() again, or cancel().",
@@ -195,7 +203,8 @@ class Run(Work[T], Pictured):
         import asyncio
 
         try:
-            await task
+            with task_waits():
+                await task
         except asyncio.CancelledError:
             here = asyncio.current_task()
             if here is None or not here.cancelling():

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from .desk import asks, attend, leave, waits
+from .stillness import loop_waits, thread_waits
 from .working import current_work
 
 if TYPE_CHECKING:
@@ -88,23 +89,24 @@ def block(run: Run[Any], timeout: float | None = None, *, painter: Any = None) -
         run.when_done(news.set)
         end = None if timeout is None else monotonic() + timeout
         attend(run, news.set)
-        while not run.done:
-            if asks(run):
-                from .console import ask_here
+        with thread_waits(lambda: not run.done and end is None):
+            while not run.done:
+                if asks(run):
+                    from .console import ask_here
 
-                if painter is not None:
+                    if painter is not None:
+                        painter.paint()
+                    if ask_here(run, tried):
+                        continue
+                    if waits(run) and may_wait(run):
+                        return True
+                left = BEAT_S if end is None else min(BEAT_S, end - monotonic())
+                if left <= 0:
+                    return False
+                if news.wait(left):
+                    news.clear()
+                elif painter is not None:
                     painter.paint()
-                if ask_here(run, tried):
-                    continue
-                if waits(run) and may_wait(run):
-                    return True
-            left = BEAT_S if end is None else min(BEAT_S, end - monotonic())
-            if left <= 0:
-                return False
-            if news.wait(left):
-                news.clear()
-            elif painter is not None:
-                painter.paint()
     except KeyboardInterrupt as stop:
         stop_blocking(run)
         shorten(stop)
@@ -144,7 +146,8 @@ async def wait_async(run: Run[Any]) -> None:
     loop = asyncio.get_running_loop()
     with gate(run) as opened, Heartbeat(loop):
         try:
-            await asyncio.shield(opened)
+            with loop_waits():
+                await asyncio.shield(opened)
         except asyncio.CancelledError as stop:
             shorten(stop)
             run.cancel("stopped")

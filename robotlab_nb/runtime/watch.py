@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..core.events import Delta, Event
 from ..core.state import ENDED
 from .desk import asks, waits
+from .stillness import loop_waits, thread_waits
 from .waiting import Heartbeat, may_wait, shorten
 
 if TYPE_CHECKING:
@@ -138,8 +139,9 @@ class Watcher:
                 if not items:
                     if self.ended:
                         return
-                    while not event.wait(LOOK_S):
-                        self.attend()
+                    with thread_waits(lambda: not event.is_set()):
+                        while not event.wait(LOOK_S):
+                            self.attend()
                     event.clear()
         finally:
             self.close()
@@ -165,7 +167,8 @@ class Watcher:
                     if not items:
                         if self.ended:
                             return
-                        await event.wait()
+                        with loop_waits():
+                            await event.wait()
                         event.clear()
         finally:
             self.close()

@@ -15,6 +15,8 @@ from ..core.state import RunState
 from . import loop as _loop
 from .root import Root
 from .stop import StopRun
+from .strand import current_strand
+from .surroundings import Surroundings
 
 if TYPE_CHECKING:
     import asyncio
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..core.events import Event
-    from .budgets import Budget
     from .desk import Desk
 
 __all__ = ["Work", "current_work"]
@@ -56,7 +57,7 @@ def leave_work(token: contextvars.Token[Work[Any] | None]) -> None:
     _current.reset(token)
 
 
-class Work(Generic[T]):
+class Work(Surroundings, Generic[T]):
     """A run as the engine sees it.
 
     Parameters
@@ -71,7 +72,7 @@ class Work(Generic[T]):
     robot : str, optional
         The robot's name.
     label : str, optional
-        The last part of the path, in place of the name.
+        The last part of the path, in place of the name; ``""`` for no part of its own.
     detached : bool, optional
         Whether it is a root even inside another run.
     keep_failed : bool, optional
@@ -96,9 +97,6 @@ class Work(Generic[T]):
         "_stuck",
         "_task",
         "_work",
-        "answers",
-        "ask_timeout",
-        "budgets",
         "caller_loop",
         "closed",
         "desk",
@@ -130,27 +128,20 @@ class Work(Generic[T]):
         self.done: bool = False
         self.id = os.urandom(6).hex()
         self.name = name
-        self.parent = parent
-        if parent is None or parent.done:
-            self.parent = parent = None
-            self.root: Root = Root(self.id)
-            self.scope = Scope(self.id, self.id, None, 0, kind, (label or name,), robot)
-        else:
-            depth = parent.scope.depth + 1
-            if depth > MAX_DEPTH:
-                raise ConfigurationError(
-                    f"runs are {depth} deep inside each other: {' > '.join(parent.scope.path)}",
-                    hint="A robot calls itself through its tools; end the circle.",
-                )
-            self.root = parent.root
-            path = (*parent.scope.path, label or name)
-            self.scope = Scope(self.id, self.root.id, parent.id, depth, kind, path, robot)
+        if parent is not None and parent.done:
+            parent = None
+        strand = None if parent is None else current_strand(parent)
+        self._place(parent, strand, kind, label, robot)
         self.state: RunState = RunState(self.scope, None if parent is None else parent.state)
         self.values: dict[str, Any] = {}
         #: once closed, late events of the run are dropped
         self.closed = False
         self.caller_loop: asyncio.AbstractEventLoop | None = None
-        self._set_up_guards(parent)
+        self._inherit(parent, strand)
+        #: of a root: the questions that wait for a person; None before the first one
+        self.desk: Desk | None = None
+        #: called when a question of the run is put, and when the run can only wait
+        self._attending: tuple[Callable[[], object], ...] = ()
         #: reads what an answer of a prescribed shape says so far; None where none is prescribed
         self.partial: Callable[[str], Any] | None = None
         #: what must still be recorded when the run is abandoned (its unanswered tool calls)
@@ -162,6 +153,7 @@ class Work(Generic[T]):
         self._family = {self.id}
         #: no event of the run stands before this one
         self._first = len(self.root.events)
+        #: runs started by this one that go on
         self._children: list[Work[Any]] = []
         self._callbacks: list[Callable[[], object]] = []
         self._cancelled = False
@@ -175,18 +167,27 @@ class Work(Generic[T]):
         if parent is not None:
             parent._adopt(self)
 
-    def _set_up_guards(self, parent: Work[Any] | None) -> None:
-        """Budgets and questions: what holds for a run holds for the runs inside it as well."""
-        #: budgets that every model call of the run is charged to, those of the runs above included
-        self.budgets: tuple[Budget, ...] = () if parent is None else parent.budgets
-        #: scripted answers to what the run asks a person
-        self.answers: Any = None if parent is None else parent.answers
-        #: seconds that a question waits for a person; None for no limit
-        self.ask_timeout: float | None = 3600.0 if parent is None else parent.ask_timeout
-        #: of a root: the questions that wait for a person; None before the first one
-        self.desk: Desk | None = None
-        #: called when a question of the run is put, and when the run can only wait
-        self._attending: tuple[Callable[[], object], ...] = ()
+    def _place(
+        self, parent: Any, strand: Any, kind: str, label: str | None, robot: str | None
+    ) -> None:
+        """Say where the run is: a root of its own, or inside another run."""
+        name = self.name
+        self.parent = parent
+        if parent is None:
+            self.root: Root = Root(self.id)
+            self.scope = Scope(self.id, self.id, None, 0, kind, (label or name,), robot)
+        else:
+            depth = parent.scope.depth + 1
+            if depth > MAX_DEPTH:
+                raise ConfigurationError(
+                    f"runs are {depth} deep inside each other: {' > '.join(parent.scope.path)}",
+                    hint="A robot calls itself through its tools; end the circle.",
+                )
+            self.root = parent.root
+            path = parent.scope.path if strand is None else (*parent.scope.path, *strand.path)
+            if label != "":
+                path = (*path, label or name)
+            self.scope = Scope(self.id, self.root.id, parent.id, depth, kind, path, robot)
 
     # -- what the work uses ---------------------------------------------------------------
 
@@ -268,6 +269,8 @@ class Work(Generic[T]):
         try:
             if self._cancelled:
                 raise asyncio.CancelledError
+            if self.caps:
+                await self._sit_down()
             await self._work(self)
         except asyncio.CancelledError as error:
             cancelled = error
@@ -293,7 +296,7 @@ class Work(Generic[T]):
 
     async def _end_children(self) -> None:
         """Cancel what this run started and nobody waited for; give it a moment to tidy up."""
-        alive = [c for c in self._children if not c.done]
+        alive = [c for c in tuple(self._children) if not c.done]
         if not alive:
             return
         import asyncio
@@ -321,6 +324,10 @@ class Work(Generic[T]):
             # The work knows the run and the run the work: let go, or only the collector frees them.
             self._work = _done
             self.on_abandon = None
+            if self.parent is not None:  # which may start thousands
+                self.parent._children.remove(self)
+        if self.caps:
+            self._get_up()
         for callback in callbacks:
             callback()
 
@@ -372,7 +379,7 @@ class Work(Generic[T]):
         import threading
 
         engine = _loop._engine
-        if engine is None or engine.loop is not loop:
+        if engine is None or engine.loop is not loop or engine.abandoned:
             return
         if threading.current_thread() is engine.thread:
             return
@@ -380,6 +387,9 @@ class Work(Generic[T]):
         engine.loop.call_soon_threadsafe(turned.set)
         if not turned.wait(0.1):
             engine.abandon()
+            from .registry import leave_loop
+
+            leave_loop(loop)
 
     def when_done(self, callback: Callable[[], object]) -> None:
         """Call something when the run has ended; at once when it has. Any thread may call it."""

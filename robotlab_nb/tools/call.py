@@ -129,6 +129,7 @@ async def call_tool(
     *,
     injected: Mapping[str, Any] | None = None,
     timeout: float | None = None,
+    at_most: float | None = None,
     caller_loop: asyncio.AbstractEventLoop | None = None,
 ) -> Outcome:
     """Call a tool with the arguments that a model wrote.
@@ -143,6 +144,8 @@ async def call_tool(
         ``context``.
     timeout : float or None, optional
         Seconds for a tool that sets no timeout of its own; None for no limit.
+    at_most : float or None, optional
+        Seconds for any tool, whatever it sets.
     caller_loop : asyncio.AbstractEventLoop, optional
         The loop of the code that started the run, for tools that run there.
 
@@ -185,6 +188,8 @@ async def call_tool(
     seconds = timeout if tool.timeout is None else tool.timeout
     if seconds == math.inf:
         seconds = None
+    if at_most is not None:
+        seconds = at_most if seconds is None else min(seconds, at_most)
     if tool.is_async:
         other = caller_loop if tool.loop == "caller" else None
         end = await run_async(tool.function, arguments, seconds, other)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import GeneratorType, NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..runtime.deadlines import ending_in
+from ..runtime.stillness import task_waits
 from ..runtime.threads import in_thread
 from .preview import Preview, preview
 
@@ -97,8 +99,9 @@ async def run_sync(
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        async with asyncio.timeout(seconds):
-            end = await in_thread(body)
+        with ending_in(seconds):
+            async with asyncio.timeout(seconds):
+                end = await in_thread(body)
     except TimeoutError:
         return Late(running)
     except Exception as error:  # no thread could be had
@@ -187,7 +190,8 @@ async def run_async(
     work = _settled(function, arguments)
     pending: asyncio.Future[Any]
     if other_loop is None or other_loop is asyncio.get_running_loop():
-        pending = asyncio.get_running_loop().create_task(work)
+        with ending_in(seconds):
+            pending = asyncio.get_running_loop().create_task(work)
     else:
         try:
             pending = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, other_loop))
@@ -195,7 +199,8 @@ async def run_async(
             work.close()
             return Raised(error)
     try:
-        await asyncio.wait((pending,), timeout=seconds)
+        with task_waits():
+            await asyncio.wait((pending,), timeout=seconds)
     except asyncio.CancelledError:
         await _cancelled(pending)
         raise

@@ -111,7 +111,11 @@ def aside(event: Event, state: RunState) -> tuple[str, bool]:
 
 def _fallback(data: Any, state: RunState) -> tuple[str, bool]:
     asked, before = one_line(data.get("to_model"), 80), one_line(data.get("from_model"), 80)
-    return f"asks {asked} in place of {before} · {error_words(data.get('error'))}", True
+    words = f"asks {asked} in place of {before}"
+    call = state.model_calls.get(data.get("call_id"))
+    if call is not None and any(a.model == data.get("from_model") for a in call.attempts):
+        return words, False  # its attempts have told why
+    return f"{words} · {error_words(data.get('error'))}", True
 
 
 def _rejected(data: Any, state: RunState) -> tuple[str, bool]:

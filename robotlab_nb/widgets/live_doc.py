@@ -84,8 +84,8 @@ class LiveDoc:
         #: by run id, attempt and kind: what streams
         self._streams: dict[tuple[str, int, str], Spoken] = {}
         self._tools: dict[str, str] = {}
-        #: by question id: the line that tells of it, and its run
-        self._asked: dict[str, tuple[str, str]] = {}
+        #: by question id: the line that tells of it
+        self._asked: dict[str, str] = {}
 
     def take(self, items: Iterable[Event | Delta]) -> list[Change]:
         """Take items in and return what changed, in order.
@@ -284,15 +284,13 @@ class LiveDoc:
     def _question(self, event: Event) -> None:
         asked = self._run(event.scope).asked[event.data["question_id"]]  # type: ignore[index]
         entry = self._entry_of(event.scope, event.elapsed)
-        note = self._note(entry, asks(asked), "waiting")
-        self._asked[asked.question_id] = (note, event.scope.run_id)
-        self._doing[event.scope.run_id] = "asks a person"
+        self._asked[asked.question_id] = self._note(entry, asks(asked), "waiting")
+        self._set(self._tools.get(asked.tool_call_id or "", ""), _sign("waiting", ""))
 
     def _answered(self, event: Event) -> None:
         asked = self._run(event.scope).asked[event.data["question_id"]]  # type: ignore[index]
-        note, run_id = self._asked.get(asked.question_id, ("", ""))
-        self._set(note, over(asked))
-        self._doing.pop(run_id, None)
+        self._set(self._asked.get(asked.question_id, ""), over(asked))
+        self._set(self._tools.get(asked.tool_call_id or "", ""), _sign("running", ""))
 
     def _message(self, event: Event) -> None:
         message = self._run(event.scope).messages[-1]

@@ -14,6 +14,7 @@ from ..display.attempt_rows import who_answered
 from ..display.escape import one_line
 from ..display.lanes import lanes
 from ..display.states import state_of
+from ..display.task_progress import progress_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -200,7 +201,8 @@ def task_rows(state: RunState) -> Iterator[tuple[str, Row]]:
         found = state_of(task.status)
         who = str(task.declared.get("robot") or task.declared.get("kind") or "")
         error = (task.error or {}).get("message")
-        note = one_line(str(error or task.reason or ""), 160) or seconds(task.duration_s) or ""
+        note = one_line(str(error or task.reason or ""), 160)
+        told = (progress_of(task).words, note or seconds(task.duration_s))
         yield (
             f"T{number}",
             {
@@ -209,6 +211,6 @@ def task_rows(state: RunState) -> Iterator[tuple[str, Row]]:
                 "icon": found.icon,
                 "word": found.word,
                 "hue": found.hue,
-                "note": note,
+                "note": " · ".join(words for words in told if words),
             },
         )

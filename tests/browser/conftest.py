@@ -209,6 +209,7 @@ def screenshot(page: Page) -> Callable[..., Path | None]:
             THEMES[theme],
         )
         page.wait_for_selector(f"body[data-jp-theme-name='{THEMES[theme]}']", state="attached")
+        page.wait_for_selector("#jupyterlab-splash", state="detached")
         path = Path(folder) / f"{name}_{theme}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         (of or page).screenshot(path=path)

@@ -93,7 +93,7 @@ def test_event_types_belong_to_the_declared_families():
     assert families <= {
         "session", "run", "network", "task", "map", "prompt", "message", "conversation",
         "model_call", "attempt", "cache", "tool_call", "memory", "bus", "guard", "hitl",
-        "output", "hook",
+        "output", "hook", "loop",
     }  # fmt: skip
 
 
@@ -120,17 +120,32 @@ def test_keys_follow_content_only():
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
 
 
-def test_a_fingerprint_notices_changed_source():
+def test_a_fingerprint_says_which_part_changed():
     def one():
         return 1
 
     def two():
         return 2
 
-    same = task_fingerprint({"name": "t"}, None, [], [one])
-    assert same == task_fingerprint({"name": "t"}, None, [], [one])
-    assert same != task_fingerprint({"name": "t"}, None, [], [two])
-    assert task_fingerprint({}, None, [], [len]) == task_fingerprint({}, None, [], [len])
+    same = task_fingerprint({"model": "m", "prompt": "p"}, [one])
+    assert same == task_fingerprint({"prompt": "p", "model": "m"}, [one])
+    other = task_fingerprint({"model": "m", "prompt": "q"}, [two])
+    assert [part for part in same if same[part] != other[part]] == ["prompt", "source"]
+    assert set(task_fingerprint({}, [len])) == set()
+
+
+def test_a_fingerprint_reads_the_functions_in_partials_methods_and_objects():
+    import functools
+
+    class Adder:
+        def __call__(self, message):
+            return message
+
+        def add(self, message):
+            return message * 2
+
+    whole = [task_fingerprint({}, [f]) for f in (functools.partial(Adder.add), Adder().add)]
+    assert whole[0] == whole[1] != task_fingerprint({}, [Adder()])
 
 
 def test_usage_never_turns_unknown_into_zero():

@@ -8,15 +8,13 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robotlab_nb.core.config import RunConfig, options, resolve
 from robotlab_nb.core.errors import BudgetExceeded, OutputError, RunWaiting
 from robotlab_nb.core.media import MediaPart
 from robotlab_nb.core.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from robotlab_nb.core.records import Asked
-from robotlab_nb.core.state import RunState
 from robotlab_nb.prompts.agent_skills import AgentSkill, Catalog
 from robotlab_nb.prompts.templates import Template
 from robotlab_nb.robot.history_search import Hit, Hits
@@ -24,6 +22,11 @@ from robotlab_nb.runtime.budgets import PARTS, Budget
 from robotlab_nb.runtime.hook_registry import Hooks
 from robotlab_nb.runtime.questions import Question
 from tests.display.samples import MODEL, Story, a_run, failed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from robotlab_nb.core.state import RunState
 
 OTHER = "anthropic/claude-haiku-4-5"
 INVOICE = {"number": "A-1009", "total": 19.9, "paid": False, "lines": [{"item": "pen", "n": 2}]}
@@ -65,7 +68,7 @@ def a_skill(folder: Path, *, text: str = "Count syllables: 5, 7, 5.") -> AgentSk
         "license: MIT\ncompatibility: Python 3.11\nallowed-tools: Bash Read\n"
         "metadata:\n  author: the poetry club\n  network: 'false'\n  timeout: '10'\n"
     )
-    (bundle / "SKILL.md").write_text(f"---\n{head}---\n{text}\n", "utf-8")
+    (bundle / "SKILL.md").write_text(f"---\n{head}---\n{text}\n", "utf-8", "replace")
     return AgentSkill(bundle)
 
 
@@ -161,7 +164,8 @@ def png(width: int = 60, height: int = 40) -> bytes:
     )
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        end = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + end
 
     size = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     data = zlib.compress(b"".join(rows))

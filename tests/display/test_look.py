@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from robotlab_nb.display.pictures import html
+from tests.display import rich_samples as rich
 from tests.display.samples import (
     a_result,
     a_robot,
@@ -75,6 +76,7 @@ OUTSIDE = """() => [...document.querySelectorAll('.rlnb-c *')].filter(e => {
 
 def pictures() -> list[Any]:
     states = ("running", "waiting", "interrupted", "abandoned")
+    spoken = ("answered", "approved", "denied", "edited", "default", "timeout", "interrupted")
     long = "a_very_long_name_without_any_place_to_break_it_" * 4
     table = f"{long}\n\n|{long}|b|\n|-|-|"
     return [
@@ -83,6 +85,16 @@ def pictures() -> list[Any]:
         a_robot(name=long, model_name=long, tools=[a_tool(name=long)], system_prompt=long * 4),
         a_result(completed(robot=long, question=long, answer=table, tool=long)),
         a_result(failed(robot=long, message=long, hint=f"`{long}`")),
+        rich.a_template(), rich.rendered_template(), rich.open_template(), rich.a_config(),
+        rich.some_settings(), rich.some_options(), rich.a_budget(), rich.a_budget(spent=True),
+        rich.some_hooks(), rich.some_hits(), rich.an_approval(), rich.a_question(),
+        *(rich.a_settled(how) for how in spoken), *rich.media().values(), rich.photo_message(),
+        a_run(rich.waiting()), a_result(rich.waiting(both=True)),
+        *(a_result(rich.approved(how)) for how in ("approved", "denied", "edited")),
+        a_result(rich.parsed()), a_result(rich.fallen_back()), a_result(rich.guarded()),
+        a_result(rich.over_budget()), rich.an_output_error(), rich.a_waiting_error(),
+        rich.a_budget(long), rich.an_approval(tool=long, robot=long, arguments={long: long}),
+        rich.a_question(text=long, choices=(long,)), a_result(rich.parsed({long: long})),
     ]  # fmt: skip
 
 
@@ -136,3 +148,17 @@ def test_a_picture_asks_for_nothing_and_runs_nothing(browser: Browser) -> None:
     page.wait_for_timeout(100)
     assert asked == []
     assert page.evaluate("document.images.length + document.scripts.length") == 0
+
+
+def test_an_attached_picture_is_drawn_as_large_as_it_says(browser: Browser) -> None:
+    page = opened(browser, "light", 1280)
+    images = page.locator("img[alt^='chart.png']")
+    assert images.count() == 2
+    size = images.first.evaluate("i => [i.naturalWidth, i.naturalHeight, i.width, i.height]")
+    assert size == [60, 40, 60, 40]
+
+
+def test_a_meter_is_as_full_as_its_figures_say(browser: Browser) -> None:
+    page = opened(browser, "dark", 480)
+    shares = page.evaluate("[...document.querySelectorAll('progress')].map(p => p.position)")
+    assert shares[:4] == [0.767, 0.07, 1, 0.062]

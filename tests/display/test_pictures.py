@@ -210,7 +210,7 @@ def test_a_robot_tells_what_it_was_told_and_what_it_may_call() -> None:
         for words in (
             "assistant", "simulated/rules", "Plans evenings", "You are a travel assistant",
             "get_weather", "send_mail", "2 messages", "System prompt", "Cloudy, 18.5 °C.",
-            "2 set here, 2 from elsewhere",
+            "2 set here, 1 from elsewhere, 1 by default",
         ):  # fmt: skip
             assert words in shown
     bare = a_robot(tools=[], messages=(), system_prompt=None, effective_config={}, description=None)
@@ -282,8 +282,8 @@ def test_an_error_tells_hint_causes_and_its_run() -> None:
     for shown in (words_of(check_inert(html(error))), flat(text(error))):
         for words in (
             "✕ failed · rate limit (429)", 'model="openai/gpt-5"', "ModelError", "HTTP 429",
-            "wait 20 s", "caused by ConnectionError: refused", "error.run", "Sales rose by",
-            "Attempts · 3, all failed",
+            "tried again after 20 s", "caused by ConnectionError: refused", "error.run",
+            "Sales rose by", "Attempts · 3, all failed",
         ):  # fmt: skip
             assert words in shown, words
 

@@ -9,6 +9,7 @@ import pytest
 
 from robotlab_nb.display.pictures import html
 from robotlab_nb.display.states import STATES
+from tests.display import rich_samples as rich
 from tests.display.samples import (
     STATUSES,
     a_result,
@@ -88,8 +89,22 @@ def test_an_error_reads_in_order() -> None:
     )  # fmt: skip
 
 
+def test_an_open_question_reads_in_order() -> None:
+    assert in_order(
+        words_left(a_result(rich.waiting())), "? waiting for you", "refunds asks to use a tool",
+        "issue_refund", 'order = "A-1009"', "why it asks", "result.answer(True)", "approves",
+        "I will refund it.",
+    )  # fmt: skip
+
+
+def test_a_meter_keeps_its_figures() -> None:
+    assert in_order(words_left(rich.a_budget()), "tokens", "77%", "8,000", "1,200", "2,800")
+
+
 def test_every_word_of_a_picture_survives() -> None:
-    for thing in (a_robot(), a_tool(), a_result(completed()), a_result(nested()), an_error()):
+    things = [a_robot(), a_tool(), a_result(completed()), a_result(nested()), an_error()]
+    things += [rich.a_budget(), rich.a_template(), rich.an_approval(), a_result(rich.guarded())]
+    for thing in things:
         before = html5lib.parseFragment(body_of(html(thing)), namespaceHTMLElements=False)
         assert words_left(thing) == words_of(before)
 

@@ -8,6 +8,7 @@ import pytest
 
 from robotlab_nb.core.messages import Message
 from robotlab_nb.display.pictures import html, markdown, text
+from tests.display import rich_samples as rich
 from tests.display.samples import (
     a_result,
     a_robot,
@@ -33,6 +34,17 @@ PICTURES: dict[str, Any] = {
     "running": a_run(in_state("running")),
     "nested": a_result(nested()),
     "error": an_error(),
+    "template": rich.a_template(),
+    "budget": rich.a_budget(),
+    "hooks": rich.some_hooks(),
+    "approval": rich.an_approval(),
+    "waiting": a_result(rich.waiting(both=True)),
+    "approved": a_result(rich.approved()),
+    "parsed": a_result(rich.parsed()),
+    "fallback": a_result(rich.fallen_back()),
+    "guarded": a_result(rich.guarded()),
+    "output_error": rich.an_output_error(),
+    "photo": rich.photo_message(),
     "message": Message("user", "What is 2 < 3 worth, $5 or $10?"),
 }
 
@@ -48,6 +60,8 @@ def test_text(name: str, snapshot: SnapshotAssertion) -> None:
     assert text(PICTURES[name]) == snapshot
 
 
-@pytest.mark.parametrize("name", ["robot", "completed", "failed"])
+@pytest.mark.parametrize(
+    "name", ["robot", "completed", "failed", "waiting", "parsed", "guarded", "budget"]
+)
 def test_markdown(name: str, snapshot: SnapshotAssertion) -> None:
     assert markdown(PICTURES[name]) == snapshot

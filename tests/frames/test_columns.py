@@ -20,19 +20,25 @@ COLUMNS = {
     "stop_reason started_at duration_s input output input_tokens output_tokens reasoning_tokens "
     "cached_tokens tokens_estimated cost_usd cost_complete model_calls tool_calls error_type "
     "error_message session_id prompt_hash tags",
-    "tasks": "root_id run_id child_run_id network task robot path status depends_on optional "
-    "started_at waited_s duration_s tokens cost_usd error_type error_message",
+    "tasks": "root_id run_id child_run_id network task robot path item status depends_on "
+    "optional started_at waited_s duration_s tokens cost_usd error_type error_message",
     "model_calls": "call_id run_id root_id task robot round model provider request_key cached "
-    "attempts status stop_reason started_at first_token_s duration_s input_tokens output_tokens "
-    "reasoning_tokens cached_tokens tokens_estimated cost_usd error_type",
+    "attempts status stop_reason started_at waited_s first_token_s duration_s input_tokens "
+    "output_tokens reasoning_tokens cached_tokens tokens_estimated cost_usd error_type",
     "tool_calls": "tool_call_id run_id root_id task robot call_id round tool source arguments "
     "result status retryable approved_by started_at duration_s error",
     "messages": "message_id run_id root_id position role kind content robot task",
     "events": "root_id seq type elapsed_s run_id path robot data",
-    "attempts": "root_id run_id robot call_id attempt started_s duration_s status error_type "
+    "attempts": "root_id run_id robot call_id attempt model started_s duration_s status error_type "
     "error_message retry_in_s billed",
-    "memory": "root_id seq run_id elapsed_s key op value writer",
-    "bus": "root_id seq elapsed_s message_id sender channel kind content in_reply_to",
+    "questions": "question_id run_id root_id task robot kind tool tool_call_id text choices "
+    "arguments why answer by status asked_at waited_s",
+    "outputs": "run_id root_id task robot attempt mode accepted errors value elapsed_s",
+    "skills": "run_id root_id task robot name score used threshold scorer",
+    "memory": "root_id seq run_id task robot elapsed_s kind key keys version value appended "
+    "created writer found waited_s timeout_s error_type error_message",
+    "bus": "root_id run_id task message_id key channel sender receivers in_reply_to content status "
+    "reason error_type error_message acked_by failed_by sent_s queued_s duration_s",
 }
 
 anything = st.recursive(

@@ -269,3 +269,10 @@ def test_threads_and_loops_wait_for_one_answer() -> None:
     for thread in threads:
         thread.join(20)
     assert (len(asked), got) == (1, ["text"] * 19)
+
+
+async def test_who_cannot_wait_any_longer_does_not_ask_in_the_others_place() -> None:
+    cache = Cache()
+    assert await cache.get_or_ask("k") is None
+    with pytest.raises(TimeoutError):
+        await cache.get_or_ask("k", until=time.monotonic())

@@ -68,8 +68,10 @@ def serving() -> Iterator[Judge | None]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    # Paced like a real model: a stream that is sent at once is over before we can hang up, and
+    # hanging up is what is graded.
     server = subprocess.Popen(
-        [command, "serve", "--port", str(port)],
+        [command, "serve", "--port", str(port), "--stream-chunk-delay-ms", "20"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -37,8 +37,11 @@ def test_every_notebook_runs_from_top_to_bottom(path, monkeypatch):
 
 def test_there_are_notebooks():
     assert {p.stem for p in BOOKS} >= {
-        "01_first_robot", "02_tools", "03_networks", "07_skills", "08_questions_and_approvals",
-        "09_long_conversations",
+        "01_first_robot", "02_tools", "03_networks", "04_prompts_and_templates",
+        "05_guards_and_budgets", "06_structured_output", "07_skills",
+        "08_questions_and_approvals", "09_long_conversations", "10_parallel_analysts",
+        "11_routing", "12_message_bus", "13_spawn_and_delegate",
+        "14_editorial_pipeline", "15_launch_assessment", "16_resume_and_rerun",
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 
@@ -10,6 +11,7 @@ import pytest
 import robotlab_nb as rl
 from robotlab_nb.core.errors import InputError
 from robotlab_nb.robot.approvals import approvals_of
+from robotlab_nb.testing import ScriptedModel
 from robotlab_nb.tools.decorator import ToolManifest
 
 
@@ -86,7 +88,8 @@ def test_arguments_may_be_changed_and_are_checked_before_anything_is_called():
     result = run.result()
     assert bank.paid == [(50.0, "Bob")]
     assert settled(result) == [("answer", "edited")]
-    assert result.tool_calls[0].arguments == {"amount": 500}
+    call = result.tool_calls[0]
+    assert (call.arguments["amount"], json.loads(call.arguments_text)) == (50, {"amount": 500})
     assert result.tool_calls[0].approved_by == "answer"
 
 
@@ -334,8 +337,8 @@ def test_the_mixture_counts_whatever_the_tool_or_another_policy_says():
 def test_labels_that_came_from_elsewhere_count():
     settings = {"approve": None, "answers": None, "ask_timeout": 60}
     tools = ToolManifest([send])
-    assert approvals_of(settings, tools) is None
-    assert approvals_of(settings, tools, frozenset({"private"})) is None
+    for harmless in ((), {"private"}):
+        assert not approvals_of(settings, tools, frozenset(harmless)).may_need(send)
     found = approvals_of(settings, tools, frozenset({"private", "untrusted"}))
     assert found is not None
     assert found.may_need(send)
@@ -425,3 +428,27 @@ def test_at_a_prompt_nothing_means_no_and_json_changes_the_arguments(monkeypatch
     bank = Bank(approval=True)
     bank.robot().run("pay")
     assert bank.paid == paid
+
+
+def test_handlers_see_the_arguments_that_a_person_put_in_place():
+    paid, seen = [], []
+
+    @rl.tool(approval=True)
+    def pay(amount: int, to: str) -> str:
+        """Pay."""
+        paid.append((amount, to))
+        return f"paid {amount} to {to}"
+
+    def never_eve(context):
+        seen.append(context.tool_args)
+        if context.tool_args["to"] == "Eve":
+            raise rl.ToolError("nothing goes to Eve")
+
+    steps = [ScriptedModel.tool_call("pay", {"amount": 500, "to": "Bob"}), "done"]
+    for to in ("Ann", "Eve"):
+        bot = rl.build("b", model=ScriptedModel(list(steps)), tools=[pay],
+                       hooks={"before_tool_call": never_eve})  # fmt: skip
+        result = bot.run("pay").answer({"arguments": {"amount": 5, "to": to}})
+    assert seen == [{"amount": 5, "to": "Ann"}, {"amount": 5, "to": "Eve"}]
+    assert paid == [(5, "Ann")]
+    assert "nothing goes to Eve" in result.tool_calls[0].content

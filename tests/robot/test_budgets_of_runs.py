@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import robotlab_nb as rl
 from robotlab_nb.models import accounts
 from robotlab_nb.runtime.budgets import Budget
-from robotlab_nb.testing import ModelServer, Reply
+from robotlab_nb.testing import ModelServer, Reply, ScriptedModel
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 50}
 PRICE = 100 * 0.15e-6 + 50 * 0.6e-6  # of gpt-4o-mini
@@ -254,3 +255,18 @@ def test_where_nobody_knows_how_long_answers_get_few_are_under_way_at_once() -> 
         runs = [bot(server, budget=budget).start("hi") for _ in range(30)]
         assert [run.result().text for run in runs] == ["ok"] * 30
     assert 1 <= most[0] <= 3
+
+
+def test_a_tool_gets_no_more_time_than_the_budget_has_left():
+    async def dawdle() -> str:
+        """Dawdle."""
+        await asyncio.sleep(30)
+        return "late"
+
+    steps = [ScriptedModel.tool_call("dawdle", {}), "done"]
+    tool = rl.tool(timeout=20)(dawdle)
+    bot = rl.build("b", model=ScriptedModel(steps), tools=[tool], time_budget=0.5)
+    began = time.monotonic()
+    with pytest.raises(rl.BudgetExceeded):
+        bot.run("x")
+    assert time.monotonic() - began < 10

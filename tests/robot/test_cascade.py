@@ -68,6 +68,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "cost_budget": (1.0, 2.0),
     "time_budget": (100.0, 200.0),
     "call_budget": (30, 40),
+    "max_concurrent_robots": (2, 3),
     "allow_unpriced": (True, False),
     "cache": (True, False),
     "auto_compact": (True, "context_window"),

@@ -473,7 +473,8 @@ def test_turns_that_are_all_alike_give_way_too_when_they_do_not_fit():
     )  # fmt: skip
     for _ in range(6):
         result = bot.run("the same words again")
-        assert result.state.model_calls and result.input_tokens < 600
+        assert result.state.model_calls
+        assert result.input_tokens < 600
     assert any(e.type == "conversation.compacted" for e in result.events)
     assert "They said the same." in bot.messages[0].text
 

@@ -65,17 +65,97 @@ def prompts(tmp_path):
     )  # fmt: skip
     yield from bot.run("How do I make green tea?").events
     long = rl.build(
-        "long", model=rl.SimulatedModel(lambda r: f"{r.messages[-1].text} " * 60), context_window=300,
-        auto_compact=True, recent_turns=1, max_tokens=5,
+        "long", model=rl.SimulatedModel(lambda r: f"{r.messages[-1].text} " * 60),
+        context_window=300, auto_compact=True, recent_turns=1, max_tokens=5,
     )  # fmt: skip
     for topic in ("sea water", "steam trains", "rye bread", "moon light"):
         yield from long.run(topic).events
+
+
+def messages(tmp_path):
+    """Events of messages that a robot sends."""
+    taken = []
+
+    def handle(message, delivery):
+        if message.content == "no":
+            delivery.nack("no")
+            return
+        delivery.ack()
+        taken.append(message)
+        raise ValueError("later")
+
+    def send() -> str:
+        """Send some messages."""
+        for content in ("yes", "no"):
+            bot.send_message("b", content).wait(10)
+        bot.send_message("nobody", "?")
+        bus.subscribe("full", lambda message, delivery: None)
+        bus.channel("full", max_pending=1)
+        bot.send_message("full", 1)
+        with pytest.raises(rl.BusError):
+            bot.send_message("full", 2, timeout=0)
+        return "sent"
+
+    bus = rl.Bus()
+    bus.subscribe("b", handle)
+    bot = rl.build("a", model=ScriptedModel([("send", {}), "done"]), tools=[send]).with_bus(bus)
+    with pytest.warns(RuntimeWarning, match="later"):
+        yield from bot.delegate(bot, "go").events
+    bus.close(drain=False)
+
+
+def memories(tmp_path):
+    """Events of what runs share in a memory."""
+    memory = rl.create_memory()
+
+    def share() -> str:
+        """Write, wait and forget."""
+        memory.set("a", float("nan"))
+        memory.append("list", 1)
+        memory.get("a", "b", wait=10)
+        memory.delete("a")
+        memory.clear()
+        return str(memory.get("never", wait=True))
+
+    def bad(change):
+        memory["b"] = 1
+        raise ValueError("no")
+
+    memory.subscribe("list", callback=bad)
+    bot = rl.build("m", model=ScriptedModel([("share", {}), "done"]), tools=[share])
+    with pytest.warns(RuntimeWarning, match="subscriber bad"):
+        result = bot.run("x")
+    yield from result.events
+    yield from rl.session_events()
+
+
+def tasks():
+    """Events of tasks that are mapped, repeated, tried again and restored."""
+    tries = []
+
+    def shaky() -> str:
+        tries.append(1)
+        if len(tries) == 1:
+            raise ValueError("once")
+        return "ok"
+
+    net = rl.create_network("many")
+    net.task("each", lambda item: item * 2, map_over=[1, 2, 3])
+    again = rl.build("again", model=rl.SimulatedModel(["no", "yes"]))
+    net.task("loop", again, loop=rl.Loop(until=lambda result: result.text == "yes", max_turns=3))
+    net.task("shaky", shaky, retries=1, retry_wait=0)
+    first = net.run("x")
+    yield from first.events
+    yield from net.resume(first).events
 
 
 def scenario(tmp_path):
     """Events of nearly everything that can happen to robots and networks."""
     yield from guards(tmp_path)
     yield from prompts(tmp_path)
+    yield from tasks()
+    yield from messages(tmp_path)
+    yield from memories(tmp_path)
 
     def fine(n: int) -> int:
         """Fine."""
@@ -112,7 +192,10 @@ def scenario(tmp_path):
     net.task("b", lambda: 1, depends_on=["sort"], optional=True)
     net.task("broken", lambda: 1 / 0)
     net.task("after", lambda: 1, depends_on=["broken"])
-    yield from net.run("x").events
+    net.task("apart", lambda: 1, depends_on=["sort", "a"], when=~rl.convergence_gate())
+    whole = net.run("x")
+    yield from whole.events
+    yield from net.resume(whole).events
 
 
 def test_every_event_says_only_what_is_declared_and_every_type_occurs(tmp_path):

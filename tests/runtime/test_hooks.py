@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import robotlab_nb as rl
 from robotlab_nb.core.errors import describe_error
 from robotlab_nb.runtime import hook_registry
+from robotlab_nb.runtime.hook_chain import HookContext, collect
 from robotlab_nb.runtime.hook_handlers import hook, read, registrations
 from robotlab_nb.runtime.hook_points import FAMILIES, FIELDS, POINTS, RESULT, WRITABLE
 from robotlab_nb.runtime.hook_registry import hooks
-from robotlab_nb.runtime.hook_chain import HookContext, collect
 from robotlab_nb.runtime.run import Run, current_run
 from robotlab_nb.runtime.stop import StopRun
 

@@ -1,0 +1,1 @@
+"""The message bus: typed channels between robots, and what became of each message."""

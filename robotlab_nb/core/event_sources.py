@@ -1,0 +1,110 @@
+"""Events from wherever somebody has kept them: a run, a result, a list, a file of JSON lines.
+
+It reads and checks; what the events mean is :mod:`.state`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .errors import InputError
+from .events import Event
+
+__all__ = ["events_of"]
+
+
+def events_of(source: Any) -> list[Event]:
+    """The events of one run and of all runs inside it.
+
+    Parameters
+    ----------
+    source : Run, result, path, mapping, or iterable of Event or mapping
+        Something that has ``events``; a file that holds one event as JSON on each line; what an
+        event's or a result's ``to_dict`` gave. An unfinished last line of a file is passed over:
+        whoever wrote it was stopped.
+
+    Returns
+    -------
+    list of Event
+
+    Raises
+    ------
+    InputError
+        When there are none, they are of several runs, or something else is among them.
+
+    Examples
+    --------
+    >>> import robotlab_nb as rl
+    >>> result = rl.build("bob").run("Hello")
+    >>> events_of([e.to_dict() for e in result.events]) == result.events
+    True
+    """
+    found = list(_read(source))
+    if not found:
+        raise InputError(f"there are no events in {_named(source)}")
+    if found[0].type != "run.started":
+        raise InputError(
+            f"the events of {_named(source)} do not begin with a run",
+            hint=f"The first one is {found[0].type}; pass all events of the run.",
+        )
+    roots = {event.scope.root_id for event in found}
+    if len(roots) > 1:
+        raise InputError(
+            f"the events of {_named(source)} are of {len(roots)} runs",
+            hint="Pass those of one: their scope's root_id tells them apart.",
+        )
+    return found
+
+
+def _read(source: Any) -> Iterable[Event]:
+    if isinstance(source, (str, os.PathLike)):
+        return _of_file(source)
+    if isinstance(source, Mapping) and "events" in source:
+        return [_event(value) for value in source["events"]]
+    found = getattr(source, "events", source)
+    if isinstance(found, Iterable) and not isinstance(found, Mapping):
+        return [_event(value) for value in found]
+    raise InputError(
+        f"{_named(source)} has no events",
+        hint="Pass a run, a result, a list of events or of their dicts, or a file of JSON lines.",
+    )
+
+
+def _event(value: Any) -> Event:
+    if isinstance(value, Event):
+        return value
+    try:
+        return Event.from_dict(value)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"this is no event: {value!r:.80}") from error
+
+
+def _of_file(path: str | os.PathLike[str]) -> list[Event]:
+    try:
+        with open(path, encoding="utf-8", errors="surrogatepass") as file:
+            lines = file.read().split("\n")
+    except OSError as error:
+        raise InputError(
+            f"the events in {os.fspath(path)!r:.200} cannot be read: {error.strerror}",
+            hint="Pass a file that holds one event as JSON on each line.",
+        ) from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_event(json.loads(line)))
+        except ValueError as error:
+            if number == len(lines):  # every whole line ends with a line break
+                break
+            raise InputError(f"line {number} of {os.fspath(path)!r:.200} is no event") from error
+    return found
+
+
+def _named(source: Any) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return repr(os.fspath(source))[:200]
+    return f"this {type(source).__name__}"
