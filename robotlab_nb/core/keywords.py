@@ -41,13 +41,15 @@ def strict_keywords(function: Callable[P, R]) -> Callable[P, R]:
         except TypeError as error:
             # Only when the call itself failed: one frame (ours), none inside the function.
             if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-                _explain(function, kwargs)
+                _explain(function, args, kwargs)
             raise
 
     return call
 
 
-def _explain(function: Callable[..., Any], kwargs: dict[str, Any]) -> None:
+def _explain(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     import inspect
 
     known = [
@@ -56,6 +58,9 @@ def _explain(function: Callable[..., Any], kwargs: dict[str, Any]) -> None:
         if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD) and p.name != "self"
     ]
     called = function.__qualname__.removesuffix(".__init__")
+    owner, _, method = called.rpartition(".")
+    if args and any(base.__qualname__ == owner for base in type(args[0]).__mro__):
+        called = f"{type(args[0]).__name__}.{method}"  # not a base that nobody knows
     for name in kwargs:
         if name not in known:
             raise UnknownKeyword(

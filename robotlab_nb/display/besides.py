@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..core.state import RunState
     from .parts import Block, Line
 
-__all__ = ["composed", "error_words", "notes", "skills", "told"]
+__all__ = ["composed", "death_words", "error_words", "notes", "skills", "told"]
 
 _ROWS = 60
 
@@ -132,9 +132,9 @@ def _hook(data: Any) -> Line:
 
 
 def _converged(data: Any) -> Line:
-    told = "agree" if data.get("converged") else "do not agree"
+    told = "the same" if data.get("converged") else "not the same"
     score = f"score {_score(data.get('score'))}, {_score(data.get('threshold'))} is enough"
-    return dots(f"{count(data.get('texts'), 'text')} {told}", score)
+    return dots(f"compared {count(data.get('texts'), 'text')}: {told}", score)
 
 
 def _deadlock(data: Any) -> Line:
@@ -161,12 +161,17 @@ _DEATHS = {
 
 
 def _dead(data: Any) -> Line:
-    reason = data.get("reason")
-    why = _DEATHS.get(reason) if isinstance(reason, str) else None
-    who = f" by {one_line(data['receiver'], 60)}" if reason == "nack" and data.get("receiver") else ""
     on = f" on {one_line(data.get('channel'), 60)}"
     error = error_words(data["error"]) if data.get("error") else None
-    return dots((_bad("dead letter"), on), (why or one_line(reason, 40)) + who, error)
+    why = death_words(data.get("reason"), data.get("receiver"))
+    return dots((_bad("dead letter"), on), why, error)
+
+
+def death_words(reason: Any, receiver: Any) -> str:
+    """Why a message is a dead letter, and who refused it."""
+    why = _DEATHS.get(reason) if isinstance(reason, str) else None
+    who = f" by {one_line(receiver, 60)}" if reason == "nack" and receiver else ""
+    return (why or one_line(reason, 40)) + who
 
 
 def _handler(data: Any) -> Line:

@@ -200,7 +200,8 @@ def _box(task: TaskFacts, x: float, y: float) -> str:
     ]
     if state is None:
         out.append(text(x + _LEFT, y + 36, shortened(_who(task), _ROOM)))
-        out.append(text(x + _LEFT, y + 51, shortened(" · ".join((*_traits(task), *task.traits)), _ROOM)))
+        traits = " · ".join((*_traits(task), *task.traits))
+        out.append(text(x + _LEFT, y + 51, shortened(traits, _ROOM)))
         return "".join(out)
     colour = f"f{hue}" if hue else "" if faint else "n"
     out.append(icon(state.icon, state.hue, x + 10, y + 26))
@@ -248,8 +249,9 @@ def _figures(task: TaskFacts) -> str:
     """The last line of a box: why it stands so, how far it has come, or time and cost."""
     if task.note:
         return one_line(task.note, 120)
-    if task.progress:
-        return task.progress.removeprefix("restored ")
+    if task.progress:  # as far as there is room: the table has all of it
+        words = task.progress.replace(" done", "").removeprefix("restored ")
+        return words.rpartition(", ")[2] if task.status == "restored" else words
     amount = None
     if task.usage is not None and task.usage.calls:
         amount = dollars(task.usage.cost_usd)

@@ -134,8 +134,8 @@ def _task_ended(root: _Root, event: Event) -> str:
 def _task_retried(root: _Root, event: Event) -> str:
     data: Any = event.data
     wait = seconds(data.get("retry_in_s")) or "a moment"
-    task = _item(data)
-    return f"{task}: attempt {data.get('attempt')} failed, again in {wait}: {_fault(data.get('error'))}"
+    again = f"attempt {data.get('attempt')} failed, again in {wait}"
+    return f"{_item(data)}: {again}: {_fault(data.get('error'))}"
 
 
 def _task_restored(root: _Root, event: Event) -> str:
@@ -166,13 +166,14 @@ def _converged(root: _Root, event: Event) -> str:
     data: Any = event.data
     score = data.get("score")
     told = f"{score:.2f}" if isinstance(score, (int, float)) else "unknown"
-    verdict = "agree" if data.get("converged") else "do not agree"
-    return f"{count(data.get('texts'), 'text')} {verdict} (score {told})"
+    verdict = "the same" if data.get("converged") else "not the same"
+    return f"compared {count(data.get('texts'), 'text')}: {verdict} (score {told})"
 
 
 def _deadlock(root: _Root, event: Event) -> str:
     keys, waiting = (", ".join(map(str, event.data.get(n) or ())) for n in ("keys", "waiting"))  # type: ignore[arg-type]
-    return f"deadlock: {waiting} waits for {keys}, and nobody is left to write it"
+    who = f", for which {waiting} waited" if waiting else ""
+    return f"deadlock: nobody is left to write {keys}{who}"
 
 
 def _dead(root: _Root, event: Event) -> str:

@@ -48,10 +48,11 @@ if TYPE_CHECKING:
     from ..core.state import RunState
     from ..network.network import Network
     from ..network.result import NetworkResult
+    from ..robot.delegating import DelegationFuture
     from ..runtime.run import Run
     from .network_facts import NetworkFacts, TaskFacts
 
-__all__ = ["after_notice", "network", "result", "run"]
+__all__ = ["after_notice", "delegated", "network", "result", "run"]
 
 #: Failed tasks that have a notice of their own.
 _NOTICES = 5
@@ -110,6 +111,20 @@ def run(thing: Run[Any]) -> Picture:
         *_folds(state, facts),
     )
     return Picture(blocks, framed=True)
+
+
+def delegated(thing: DelegationFuture[Any]) -> Picture:
+    """The picture of a delegated task: by whom, then its run.
+
+    Parameters
+    ----------
+    thing : DelegationFuture
+    """
+    drawn = run(thing.run)
+    words: Line = (f"delegated by {one_line(thing.by, 80)}",)
+    if not thing.resolved:
+        words = dots(words, (code("future.value()"), " waits for the result"))
+    return Picture((*part("delegation", lambda: [Para(words, quiet=True)]), *drawn.blocks), True)
 
 
 def after_notice(state: RunState, named: str) -> tuple[Block, ...]:

@@ -215,16 +215,19 @@ def _happened(state: RunState, latest: float) -> NetworkFacts:
         child = children.get(task.child_run_id or "")
         began = _number(task.started_s)
         worked = _number(task.duration_s)
-        if worked is None and began is not None and _text(task.status) in _OPEN:
-            until = _last(child) if task.status == "waiting" and child is not None else latest
-            worked = until - began if until - began >= _BEGUN else None
         runs = inside.get(task.name) or ([child] if child is not None else [])
+        status = _standing(task, asked, runs)
+        if worked is None and began is not None and _text(task.status) in _OPEN:
+            until = latest
+            if status == "waiting":
+                until = began if child is None else _last(child)
+            worked = until - began if until - began >= _BEGUN else None
         progress = progress_of(task)
         found.append(
             replace(
                 told,
-                status=_text(task.status),
-                note=_note(told, task, statuses, worked) or asked.get(task.name, ""),
+                status=status,
+                note=asked.get(task.name) or _note(told, task, statuses, worked),
                 started_s=None if began is None else max(began - start, 0.0),
                 waited_s=_number(task.waited_s),
                 worked_s=worked,
@@ -253,6 +256,13 @@ def _by_task(state: RunState) -> dict[str, list[RunState]]:
         for name in child.scope.path[at : at + 1]:
             found.setdefault(name, []).append(child)
     return found
+
+
+def _standing(task: TaskState, asked: Mapping[str, str], runs: Iterable[RunState]) -> str:
+    """A task's status; one that a person holds up waits, whatever else is at work in it."""
+    status = _text(task.status)
+    held = task.name in asked or any(run.status == "waiting" for run in runs)
+    return "waiting" if status == "running" and held else status
 
 
 def _open_questions(state: RunState) -> dict[str, str]:

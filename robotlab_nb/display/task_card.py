@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..network.task import Task
     from .parts import Block, Line
 
-__all__ = ["result", "task"]
+__all__ = ["error_notice", "result", "task"]
 
 _EXCERPT = 130
 _AFTER = {
@@ -109,14 +109,15 @@ def result(thing: TaskResult) -> Picture:
     thing : TaskResult
     """
     blocks = (
-        *part("error", lambda: _error(thing)),
+        *part("error", lambda: error_notice(thing)),
         *part("value", lambda: _value(thing)),
         *part("figures", lambda: [_figures(thing)]),
     )
     return Picture(blocks)
 
 
-def _error(thing: TaskResult) -> Iterable[Block]:
+def error_notice(thing: TaskResult) -> Iterable[Block]:
+    """What a task failed with, and what to do; nothing where it did not."""
     error = thing.error
     if error is None:
         return

@@ -6,7 +6,6 @@ old log. Knows no network and no picture.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,17 +49,18 @@ def _restored(task: TaskState) -> str:
     if task.status != "restored" or not isinstance(task.restored_from, str):
         return ""
     cost = dollars(task.restored_cost)
-    told = f"restored from run {one_line(task.restored_from, 6).removesuffix('…')}"
+    told = f"restored from run {one_line(task.restored_from, 60)[:6]}"
     return f"{told}, cost {cost} then" if cost else told
 
 
 def _mapped(task: TaskState) -> tuple[str, float | None]:
     """A map's items: how many are done and failed, and of how many."""
-    items = list(task.items.values()) if isinstance(task.items, Mapping) else []
+    found = list(task.items.values()) if isinstance(task.items, Mapping) else []
+    items = [getattr(item, "status", None) for item in found]
     if not items and not _whole(task.total):
         return "", None
-    failed = sum(item.status == "failed" for item in items)
-    done = sum(item.status == "completed" for item in items)
+    failed = items.count("failed")
+    done = items.count("completed")
     total = task.total if _whole(task.total) else None
     told = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
     share = None if not total else min((done + failed) / total, 1.0)
@@ -80,12 +80,12 @@ def _tried(task: TaskState) -> str:
     tries = task.attempts
     if not _whole(tries) or tries < 2:
         return ""
-    more = _inside(task.declared).get("retries")
+    more: Any = _inside(task.declared).get("retries")
     return f"attempt {tries:,} of {more + 1:,}" if _whole(more) else f"attempt {tries:,}"
 
 
 def traits_of(declared: Any, caps: Any = None) -> tuple[str, ...]:
-    """How a task is done, as far as it was declared: map, loop, tries, its group and that one's cap.
+    """How a task is done, as it was declared: map, loop, tries, its group and that one's cap.
 
     Parameters
     ----------
@@ -126,4 +126,4 @@ def _inside(value: Any, name: str | None = None) -> Mapping[str, Any]:
 
 def _whole(value: Any) -> bool:
     known = isinstance(value, int) and not isinstance(value, bool)
-    return known and 0 <= value and math.isfinite(value)
+    return known and value >= 0

@@ -234,6 +234,7 @@ _PLAN = (
 )  # fmt: skip
 _RUN = (
     ("task", _task, False), ("state", _state, False), ("robot", who, False),
-    ("needs", _needed, False), ("progress", _progress, False), ("waited", _waited, True), ("worked", _worked, True),
-    ("tokens", _tokens, True), ("cost", _cost, True), ("why", _reason, False),
+    ("needs", _needed, False), ("progress", _progress, False), ("waited", _waited, True),
+    ("worked", _worked, True), ("tokens", _tokens, True), ("cost", _cost, True),
+    ("why", _reason, False),
 )  # fmt: skip

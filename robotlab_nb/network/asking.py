@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..core.config import RunConfig
 from ..core.keywords import strict_keywords
 from ..runtime.notebook import expect_viewer, show_live
 from ..runtime.watch import Stream
@@ -11,7 +12,6 @@ from ..runtime.watch import Stream
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..core.config import RunConfig
     from ..core.messages import Message
     from ..memory.reactive import Memory
     from ..runtime.run import Run
@@ -50,12 +50,14 @@ class Asking:
         concurrency: int | None = None,
         memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
+        answers: Any = None,
+        hooks: Any = None,
         detached: bool = False,
     ) -> Run[NetworkResult]:
         """Start a run and return at once. Parameters as for :meth:`run`."""
         run = self.prepare(
-            message, context=context, concurrency=concurrency, memory=memory, config=config,
-            detached=detached,
+            message, context=context, concurrency=concurrency, memory=memory,
+            config=_level(config, answers, hooks), detached=detached,
         )  # fmt: skip
         expect_viewer(run)
         return run.begin()
@@ -69,6 +71,8 @@ class Asking:
         concurrency: int | None = None,
         memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
+        answers: Any = None,
+        hooks: Any = None,
         show: bool | None = None,
     ) -> NetworkResult:
         """Run the network and wait for its result.
@@ -86,6 +90,10 @@ class Asking:
             in a copy of it, for this run alone: nothing that the run writes stays.
         config : RunConfig or mapping, optional
             Settings for this run, over the network's; the robots' own are stronger.
+        answers : mapping, list or callable, optional
+            Answers to what the run asks a person, given beforehand.
+        hooks : handler or list, optional
+            Handlers for this run, besides those of the network.
         show : bool, optional
             Whether a notebook shows the run live; ``rl.options.show`` when left out.
 
@@ -103,8 +111,8 @@ class Asking:
             When Stop was pressed.
         """
         run = self.prepare(
-            message, context=context, concurrency=concurrency, memory=memory, config=config,
-            blocking=True,
+            message, context=context, concurrency=concurrency, memory=memory,
+            config=_level(config, answers, hooks), blocking=True,
         )  # fmt: skip
         run.check_may_block("run()")
         try:
@@ -124,11 +132,17 @@ class Asking:
         concurrency: int | None = None,
         memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
+        answers: Any = None,
+        hooks: Any = None,
         show: bool | None = None,
     ) -> NetworkResult:
         """Run the network and await its result. As :meth:`run`, for async code."""
         run = self.prepare(
-            message, context=context, concurrency=concurrency, memory=memory, config=config
+            message,
+            context=context,
+            concurrency=concurrency,
+            memory=memory,
+            config=_level(config, answers, hooks),
         )
         show_live(run, show)
         return await run.begin().wait()
@@ -142,9 +156,24 @@ class Asking:
         concurrency: int | None = None,
         memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
+        answers: Any = None,
+        hooks: Any = None,
     ) -> Stream[NetworkResult]:
         """Run the network and read what happens, with ``for`` or ``async for``."""
         run = self.prepare(
-            message, context=context, concurrency=concurrency, memory=memory, config=config
+            message,
+            context=context,
+            concurrency=concurrency,
+            memory=memory,
+            config=_level(config, answers, hooks),
         )
         return Stream(run, run.begin)
+
+
+def _level(
+    config: RunConfig | Mapping[str, Any] | None, answers: Any, hooks: Any
+) -> RunConfig | Mapping[str, Any] | None:
+    """What a run sets, as one level: its keywords are stronger than its ``config=``."""
+    if answers is None and hooks is None:
+        return config
+    return RunConfig.of(config).merge({"answers": answers, "hooks": hooks})

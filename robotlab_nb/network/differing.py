@@ -98,8 +98,10 @@ class Diff(Pictured):
         self.rows = [self._row(name, *sides) for name, sides in self._sides.items()]
 
     def _row(self, name: str, a: Side | None, b: Side | None) -> dict[str, Any]:
-        what = [k for k in ("status", "text", "result", "model", "tools")
-                if a and b and getattr(a, k) != getattr(b, k)]  # fmt: skip
+        # Of what was restored, nobody knows here which model said it.
+        restored = "restored" in (a and a.status, b and b.status)
+        keys = ("text", "result") if restored else ("status", "text", "result", "model", "tools")
+        what = [k for k in keys if a and b and getattr(a, k) != getattr(b, k)]
         if name in self.definitions:
             what.append("definition")
         change = "added" if a is None else "removed" if b is None else "changed" if what else "same"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.config import RunConfig, options
 from ..core.errors import InputError
 from ..core.messages import Message
-from ..robot.in_force import chain, handlers_of
+from ..robot.in_force import BUDGETS, chain, handlers_of
 from ..runtime.loop import loop_is_running
 from ..runtime.run import Run
 from .flow import Left
@@ -46,8 +46,16 @@ def make_run(
     """
     graph = network.validate()
     settings = network.config
+    outermost = not above
+    levels = [settings]
     if config is not None:
-        settings = settings.merge(RunConfig.of(config))
+        levels.append(RunConfig.of(config))
+        settings = settings.merge(levels[1])
+    # Budgets are the network's own: its run has them, and so have all runs inside it.
+    for level in levels:
+        cascading = {k: v for k, v in level.items() if k not in BUDGETS}
+        if cascading:
+            above = (*above, ("network", cascading))
     text = _text(message, network.name)
     check_members(network, may_use_caller=not blocking and loop_is_running())
     scheduler = Scheduler(
@@ -59,7 +67,7 @@ def make_run(
         config=settings,
         about={"context": sorted(map(str, context))} if context else {},
         above=above,
-        hooks=chain(handlers_of([*options.levels(), *above, ("network", settings)])),
+        hooks=chain(handlers_of([*options.levels(), *above])),
     )
 
     if earlier is not None:
@@ -80,7 +88,7 @@ def make_run(
     _charge(run, network, config)
     _share(run, network, memory)
     most = settings.get("max_concurrent_robots")
-    if most is None and not above:
+    if most is None and outermost:
         most = options.max_concurrent_robots
     if run.caps or most is not None or network.group_caps:
         scheduler.caps = Caps(run, scheduler.concurrency, most, network.group_caps)

@@ -339,7 +339,8 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
     @property
     def cost(self) -> float | None:
         """US dollars, over all tasks; None when no price is known."""
-        return self.usage.cost_usd
+        usage = self.usage
+        return usage.cost_usd if usage.calls else 0.0
 
     @property
     def duration(self) -> float | None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import RobotLabError, describe_error, unwrap
 from ..core.events import Scope
-from ..robot.in_force import BUDGETS
 from ..runtime.stillness import task_waits
 from ..runtime.stop import StopRun
 from ..runtime.strand import enter_strand
@@ -63,11 +62,11 @@ class Scheduler:
     concurrency : int
         Most tasks at the same time; a person's do not count.
     config : RunConfig
-        Settings for all robots of the network, weaker than their own.
+        The network's settings, those of this run included.
     about : mapping
         More fields of the ``run.started`` event.
     above : sequence of Level
-        Settings of the networks around it, weaker still.
+        Settings for its robots, weaker than their own: of the networks around it, then its own.
     hooks : Chain or None
         Handlers around the network's run and its tasks.
     """
@@ -93,9 +92,7 @@ class Scheduler:
         self.config = config
         self.about = about
         self.hooks = hooks
-        # Budgets are the network's own: its run has them, and so have all runs inside it.
-        cascading = {k: v for k, v in config.items() if k not in BUDGETS}
-        self.above = (*above, ("network", cascading)) if cascading else above
+        self.above = above
         self.states = States.begin(graph)
         #: results by task name: RobotResult or TaskResult, failed ones included
         self.results: dict[str, Any] = {}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ..core.config import RunConfig
     from ..core.messages import Message
+    from ..memory.reactive import Memory
     from ..runtime.run import Run
     from .result import RobotResult
 
@@ -35,6 +36,7 @@ class Asking(Generic[T]):
             *,
             context: Mapping[str, Any] | None = None,
             attachments: Sequence[Any] = (),
+            memory: Memory | Mapping[str, Any] | None = None,
             detached: bool = False,
             blocking: bool = False,
         ) -> Run[RobotResult[T]]:
@@ -52,6 +54,7 @@ class Asking(Generic[T]):
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         on_content: Callable[[str], object] | None = None,
         detached: bool = False,
@@ -60,7 +63,7 @@ class Asking(Generic[T]):
 
         Parameters
         ----------
-        message, context, attachments, tools, output, answers, hooks, config, on_content
+        message, context, attachments, tools, output, answers, hooks, memory, config, on_content
             As for :meth:`run`.
         detached : bool, optional
             Inside another run, a run is its child and ends with it; a detached one is on its own.
@@ -74,7 +77,12 @@ class Asking(Generic[T]):
             tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
         )
         run = self.prepare(
-            message, level, context=context, attachments=attachments, detached=detached
+            message,
+            level,
+            context=context,
+            attachments=attachments,
+            memory=memory,
+            detached=detached,
         )
         expect_viewer(run)
         return run.begin()
@@ -90,6 +98,7 @@ class Asking(Generic[T]):
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         on_content: Callable[[str], object] | None = None,
         show: bool | None = None,
@@ -118,6 +127,9 @@ class Asking(Generic[T]):
             Answers to what the run asks a person, given beforehand.
         hooks : handler or list, optional
             Handlers for this run, besides those of the robot and the process.
+        memory : Memory or dict, optional
+            What the run shares, in place of the robot's own memory. The values of a dict are there
+            in a copy of it, for this run alone.
         config : RunConfig or dict, optional
             Settings for this run.
         on_content : callable, optional
@@ -143,7 +155,9 @@ class Asking(Generic[T]):
         level = run_level(
             tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
         )
-        run = self.prepare(message, level, context=context, attachments=attachments, blocking=True)
+        run = self.prepare(
+            message, level, context=context, attachments=attachments, memory=memory, blocking=True
+        )
         run.check_may_block("run()")
         try:
             show_live(run, show)
@@ -164,6 +178,7 @@ class Asking(Generic[T]):
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         on_content: Callable[[str], object] | None = None,
         show: bool | None = None,
@@ -172,7 +187,7 @@ class Asking(Generic[T]):
         level = run_level(
             tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
         )
-        run = self.prepare(message, level, context=context, attachments=attachments)
+        run = self.prepare(message, level, context=context, attachments=attachments, memory=memory)
         show_live(run, show)
         return await run.begin().wait()
 
@@ -187,13 +202,14 @@ class Asking(Generic[T]):
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
     ) -> Stream[RobotResult[T]]:
         """Say something to the robot and read what happens, with ``for`` or ``async for``.
 
         Parameters
         ----------
-        message, context, attachments, tools, output, answers, hooks, config
+        message, context, attachments, tools, output, answers, hooks, memory, config
             As for :meth:`run`.
 
         Returns
@@ -203,5 +219,5 @@ class Asking(Generic[T]):
             loop cancels the run.
         """
         level = run_level(tools, config, output=output, answers=answers, hooks=hooks)
-        run = self.prepare(message, level, context=context, attachments=attachments)
+        run = self.prepare(message, level, context=context, attachments=attachments, memory=memory)
         return Stream(run, run.begin)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Changing", "checked"]
 
 #: what a robot is made of besides its settings
-_OWN = ("name", "system_prompt", "description", "template", "context", "skills", "config")
+_OWN = ("name", "system_prompt", "description", "template", "context", "skills", "memory", "config")
 
 
 def checked(settings: Mapping[str, Any], name: str, kind: str = "robot") -> dict[str, Any]:
@@ -54,6 +54,7 @@ class Changing:
         _skills: tuple[Any, ...]
         _config: RunConfig | None
         _keywords: dict[str, Any]
+        _memory: Any
 
         @property
         def system_prompt(self) -> str | None:
@@ -114,6 +115,8 @@ class Changing:
             whole["skills"] = ()
         made: Robot[Any] = Robot.__new__(type(self))  # type: ignore[arg-type]
         Robot.__init__(made, **whole)
+        if "memory" in changes:
+            self._memory = changes["memory"]
         for slot in Robot.__slots__:  # its past is not among them
             if slot != "__weakref__":
                 setattr(self, slot, getattr(made, slot))

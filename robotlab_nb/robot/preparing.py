@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError
@@ -18,7 +19,7 @@ from .prompting import prompt_of
 from .turn import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ..core.config import Effective
     from ..models.protocol import Model
@@ -40,6 +41,7 @@ def make_run(
     *,
     context: Mapping[str, Any] | None,
     attachments: Sequence[Any],
+    memory: Any = None,
     detached: bool,
     blocking: bool,
     origin: str,
@@ -94,6 +96,8 @@ def make_run(
     )  # fmt: skip
     if found.budgeted:
         _charge(run, robot, level)
+    if memory is not None or robot._memory is not None or tools.wants_memory:
+        _share(run, robot, memory)
     _let_ask(run, effective)
     run.partial = shape.partial if shape is not None else None
     return run
@@ -107,6 +111,30 @@ def _check(found: InForce, tools: ToolManifest, name: str, blocking: bool) -> No
     if strategy:
         _check_strategy(strategy, name)
     check_callable(tools, may_use_caller=not blocking and loop_is_running())
+
+
+def _share(run: Run[Any], robot: Robot[Any], memory: Any) -> None:
+    """Give the run its memory: what it was given, else the network's, else the robot's own."""
+    from ..memory.reactive import Memory
+
+    if isinstance(memory, Memory):
+        run.memory = memory
+    elif run.memory is None:
+        run.memory = robot.memory
+    if isinstance(memory, Mapping):
+        run.memory = run.memory.scoped(memory)
+    elif memory is not None and not isinstance(memory, Memory):
+        raise ConfigurationError(
+            f"robot {robot.name!r}: memory={memory!r:.60} is no memory",
+            hint="Give an rl.Memory, or a dict of values for this run.",
+        )
+    shared = run.memory
+
+    def keep() -> None:
+        if run.has_result:
+            shared.append_result(run.outcome())
+
+    run.when_done(keep)
 
 
 def _let_ask(run: Run[Any], effective: Effective) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..bus.mailboxes import Mailbox
+    from ..memory.reactive import Memory
     from ..prompts.composing import Composition
     from .conversation import Conversation
     from .history_search import Hit
@@ -25,9 +26,10 @@ __all__ = ["Remembering"]
 class Remembering:
     """What a robot remembers, and how it is read, replaced, shortened and searched."""
 
-    __slots__ = ("_conversation", "_learnings", "_mailbox")
+    __slots__ = ("_conversation", "_learnings", "_mailbox", "_memory")
 
     _conversation: Conversation
+    _memory: Any
     _learnings: Learnings | None
     #: the robot's place on a bus, and what it has sent
     _mailbox: Mailbox | None
@@ -118,6 +120,30 @@ class Remembering:
         if system is not None and system != self._system_message():
             self._say_first(system)
         self._conversation.replace(mended)
+        return self
+
+    @property
+    def memory(self) -> Memory:
+        """What the robot shares with its tools and keeps between runs."""
+        from ..memory.reactive import Memory
+
+        found = self._memory
+        if not isinstance(found, Memory):
+            made = Memory(name=self.name)
+            for key, value in (found or {}).items():
+                made.set(key, value)
+            found = self._memory = made
+        return found
+
+    def reset_memory(self) -> Self:
+        """Empty the robot's memory; the conversation stays.
+
+        Returns
+        -------
+        Robot
+            This robot.
+        """
+        self.memory.reset()
         return self
 
     def compress_history(self, *, keep: float = 0.6, drop: float = 0.0, **settings: Any) -> int:
@@ -220,5 +246,7 @@ class Remembering:
     def _remember_like(self, other: Any) -> None:
         """Start from another robot's conversation and learnings."""
         self._conversation.replace(other._conversation.messages)
+        if other._memory is not None:
+            self._memory = other.memory.clone()
         if other._learnings is not None:
             self._learnings = other._learnings.copy()

@@ -295,7 +295,8 @@ class RobotResult(Guarded, ShownOnce, Generic[T]):
     @property
     def cost(self) -> float | None:
         """US dollars, over all model calls; None when no price is known."""
-        return self.usage.cost_usd
+        usage = self.usage
+        return usage.cost_usd if usage.calls else 0.0
 
     @property
     def duration(self) -> float | None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..bus.mailboxes import Mailbox
     from ..core.config import Effective
     from ..core.fields import Settings
+    from ..memory.reactive import Memory
     from ..models.protocol import Model
     from ..prompts.composing import Composition
     from ..runtime.budgets import Budget
@@ -70,6 +71,9 @@ class Robot(
     skills : sequence, optional
         Templates whose text comes before the template's. (For ``SKILL.md`` bundles that are
         matched to each message, see the setting ``agent_skills``.)
+    memory : Memory or dict, optional
+        What the robot shares with its tools and keeps between runs; its own when left out. Inside
+        a network, the network's counts.
     config : RunConfig or dict, optional
         Any settings; the keywords here are stronger.
     **settings
@@ -117,6 +121,7 @@ class Robot(
         template: Any = None,
         context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
         skills: Sequence[Any] = (),
+        memory: Memory | Mapping[str, Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         **settings: Unpack[Settings],
     ) -> None:
@@ -141,6 +146,7 @@ class Robot(
         self._known: tuple[int, InForce, Composition | None] | None = None
         self._budgets: tuple[tuple[Any, ...], tuple[Budget, ...]] | None = None
         self._learnings: Learnings | None = None
+        self._memory = memory
         self._mailbox: Mailbox | None = None
         self._in_force()
 
@@ -301,6 +307,7 @@ class Robot(
         *,
         context: Mapping[str, Any] | None = None,
         attachments: Sequence[Any] = (),
+        memory: Memory | Mapping[str, Any] | None = None,
         detached: bool = False,
         blocking: bool = False,
         origin: str = "run",
@@ -320,6 +327,8 @@ class Robot(
             Values for templates and tools.
         attachments : sequence, optional
             Files, images, tables that belong to the message.
+        memory : Memory or dict, optional
+            What the run shares.
         detached, blocking : bool, optional
             Whether the run is a root of its own; whether the caller's loop is blocked meanwhile.
         origin : str, optional
@@ -334,7 +343,8 @@ class Robot(
             The robot that delegated the task.
         """
         return make_run(
-            self, message, level, context=context, attachments=attachments, detached=detached,
+            self, message, level, context=context, attachments=attachments, memory=memory,
+            detached=detached,
             blocking=blocking, origin=origin, above=above, label=label, keep=keep,
             delegated_by=delegated_by,
         )  # fmt: skip

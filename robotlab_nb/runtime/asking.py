@@ -89,8 +89,8 @@ async def ask(
     answers : mapping, list or callable, optional
         Scripted answers. A mapping is looked up by the question's text, then the tool call's id,
         the tool's or the task's name, then by globs over these; a list is used in order, once in
-        a root run; a function gets the question. Values that are functions are called with the question. None,
-        or nothing left, means: not answered here.
+        a root run; a function gets the question. Values that are functions are called with the
+        question. None, or nothing left, means: not answered here.
     policy : {"allow", "deny"}, optional
         Settles every approval without asking. Other policies say what needs approval, and mean
         nothing here.

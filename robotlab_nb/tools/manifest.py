@@ -39,7 +39,7 @@ class ToolManifest(Pictured):
     (('add',), True, 1, 'add')
     """
 
-    __slots__ = ("_guarded", "_key", "_specs", "_tools")
+    __slots__ = ("_guarded", "_key", "_specs", "_tools", "_wants_memory")
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         by_name: dict[str, Tool] = {}
@@ -57,6 +57,7 @@ class ToolManifest(Pictured):
         self._specs: tuple[ToolSpec, ...] | None = None
         self._key: str | None = None
         self._guarded: bool | None = None
+        self._wants_memory: bool | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,6 +87,17 @@ class ToolManifest(Pictured):
                 one.labels or one.approval is not None for one in self._tools.values()
             )
         return self._guarded
+
+    @property
+    def wants_memory(self) -> bool:
+        """Whether any of them is to be given the memory."""
+        if self._wants_memory is None:
+            self._wants_memory = any(
+                kind == "memory"
+                for one in self._tools.values()
+                for kind, _ in one.signature.injected.values()
+            )
+        return self._wants_memory
 
     def get(self, name: str) -> Tool | None:
         """The tool of a name, or None."""

@@ -29,7 +29,7 @@ def name(redis):
     found = f"test-{uuid.uuid4().hex}"
     yield found
     database = client.Redis.from_url(redis)
-    for key in database.scan_iter(f"robotlab:{{{found}}}:*"):
+    for key in database.scan_iter(f"robotlab:{{{found}*"):
         database.delete(key)
 
 

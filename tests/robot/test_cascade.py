@@ -239,3 +239,18 @@ def test_editors_are_told_every_setting():
 
     for thing in (rl.Robot, rl.build, rl.Network):
         assert set(FIELDS) <= set(inspect.signature(thing).parameters)
+
+
+def test_a_networks_run_adds_to_its_network():
+    order: list[str] = []
+
+    def at(level: str) -> dict[str, Any]:
+        return {"before_run": lambda context: order.append(level)}
+
+    net = rl.create_network("n", hooks=at("network"), temperature=0.1, seed=1)
+    net.task("t", rl.build("b"))
+    result = net.run("x", hooks=at("run"), config={"temperature": 0.2})
+    (child,) = result.state.children.values()
+    assert order == ["network", "run"]
+    assert child.info["config"]["temperature"] == {"value": 0.2, "origin": "network"}
+    assert child.info["config"]["seed"] == {"value": 1, "origin": "network"}

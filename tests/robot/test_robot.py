@@ -433,17 +433,17 @@ def test_a_tool_for_the_callers_loop_is_refused_where_there_is_none():
 
 
 def test_a_tool_that_cannot_be_given_what_it_needs_ends_the_run_with_a_record():
-    @rl.tool(inject=["memory"])
-    def recall(memory: object) -> str:
+    @rl.tool(inject=["customer"])
+    def recall(customer: object) -> str:
         """Recall."""
         return "x"
 
     bot = rl.build("b", model=ScriptedModel([call("recall", {})]), tools=[recall])
-    with pytest.raises(rl.ConfigurationError, match="memory") as caught:
+    with pytest.raises(rl.ConfigurationError, match="customer") as caught:
         bot.run("go")
     called = next(iter(caught.value.run.state.tool_calls.values()))
     assert called.status == "failed"
-    assert "memory" in called.content
+    assert "customer" in called.content
 
 
 def test_a_callback_that_raises_ends_the_run_and_leaves_no_thread_behind():

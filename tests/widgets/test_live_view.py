@@ -578,3 +578,14 @@ def test_the_widget_answers_with_the_present_state_and_tells_the_view_what_it_he
             assert selector.strip().startswith(".rlnb-"), selector
     assert len(LiveWidget._esm) < 20_000
     widget.close()
+
+
+def test_a_tasks_row_tells_how_far_it_has_come() -> None:
+    from robotlab_nb.widgets.live_rows import task_rows
+    from tests.display.shared_samples import busy_network
+
+    notes = {row["name"]: row["note"] for _, row in task_rows(busy_network())}
+    assert notes["intake"] == "restored from run 7f3a12, cost $0.0042 then"
+    assert notes["read"] == "17 of 40 done, 2 failed"
+    assert notes["draft"] == "2 turns of 5"
+    assert notes["send"] == "attempt 2 of 3"
