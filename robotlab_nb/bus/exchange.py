@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.envelopes import RobotMessage
 from ..core.errors import BusError, InputError
+from ..core.readings import Pictured
 from ..runtime.notebook import cell_of_caller
 from .channels import Channel
 from .handling import Handler
@@ -32,7 +33,7 @@ __all__ = ["Bus"]
 DRAIN_S = 5.0
 
 
-class Bus:
+class Bus(Pictured):
     """Channels over which robots, functions and cells send each other messages.
 
     A message is *acknowledged* when every receiver of its channel has acknowledged it. What is

@@ -47,9 +47,7 @@ def strict_keywords(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def _explain(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
+def _explain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     import inspect
 
     known = [

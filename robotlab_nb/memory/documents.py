@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.config import options
 from ..core.errors import ConfigurationError, InputError
 from ..core.keywords import strict_keywords
+from ..core.readings import Pictured
 from ..runtime.threads import aside, in_thread
 from . import document_files
 from .chunking import CHUNK_CHARS, OVERLAP_CHARS, check_sizes
@@ -55,7 +56,7 @@ class DocumentHit(NamedTuple):
     position: int
 
 
-class Documents(Shelf):
+class Documents(Shelf, Pictured):
     """Texts by key, and a search through them. Any thread may use it.
 
     A text is cut into passages, at paragraphs, sentences or words, which overlap a little; passages

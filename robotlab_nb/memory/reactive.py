@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
+from ..core.readings import Pictured
 from ..tools.preview import preview
 from .attribution import checked_labels, note_read
 from .keys import RESERVED, free, not_there
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory", "create_memory"]
 
 
-class Memory(Saved):
+class Memory(Saved, Pictured):
     """Values that robots share; made with :func:`create_memory`.
 
     Parameters

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
+from ..core.readings import Pictured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +20,7 @@ __all__ = ["FlowResult", "Left", "joined"]
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-class FlowResult:
+class FlowResult(Pictured):
     """What a step of a network is given, and what it gives back.
 
     A Robot's subclass overrides ``call(self, flow)``; a function names ``flow`` among its

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AwaitTimeout, ConfigurationError
+from ..core.readings import Pictured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,7 @@ __all__ = ["Human"]
 _AS_THE_RUN = -1.0
 
 
-class Human:
+class Human(Pictured):
     """A person who does tasks of a network.
 
     The person is asked the task's prompt: by ``answers=`` (the task's name is a key), a widget,

@@ -17,7 +17,7 @@ from .result import NetworkResult
 from .scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..robot.in_force import Level
     from .network import Network
@@ -46,16 +46,11 @@ def make_run(
     """
     graph = network.validate()
     settings = network.config
-    outermost = not above
     levels = [settings]
     if config is not None:
         levels.append(RunConfig.of(config))
         settings = settings.merge(levels[1])
-    # Budgets are the network's own: its run has them, and so have all runs inside it.
-    for level in levels:
-        cascading = {k: v for k, v in level.items() if k not in BUDGETS}
-        if cascading:
-            above = (*above, ("network", cascading))
+    above = (*above, *_cascading(levels))
     text = _text(message, network.name)
     check_members(network, may_use_caller=not blocking and loop_is_running())
     scheduler = Scheduler(
@@ -88,15 +83,28 @@ def make_run(
     _charge(run, network, config)
     _share(run, network, memory)
     most = settings.get("max_concurrent_robots")
-    if most is None and outermost:
+    if most is None and not run.caps:
         most = options.max_concurrent_robots
     if run.caps or most is not None or network.group_caps:
         scheduler.caps = Caps(run, scheduler.concurrency, most, network.group_caps)
+    _let_ask(run, settings)
+    return run
+
+
+def _let_ask(run: Run[Any], settings: Mapping[str, Any]) -> None:
+    """Tell the run how a person is asked, where that was said: else as the run around it."""
     if settings.get("answers") is not None:
         run.answers = settings["answers"]
     if "ask_timeout" in settings:
         run.ask_timeout = settings["ask_timeout"]
-    return run
+
+
+def _cascading(levels: Sequence[RunConfig]) -> Iterable[Level]:
+    """What holds for robots inside. Budgets are the network's own: its run has them."""
+    for level in levels:
+        kept = {k: v for k, v in level.items() if k not in BUDGETS}
+        if kept:
+            yield ("network", kept)
 
 
 def _charge(run: Run[Any], network: Network, config: RunConfig | Mapping[str, Any] | None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, overload
 
 from ..core.errors import AwaitTimeout, ConfigurationError, DelegationTimeout
 from ..core.keywords import strict_keywords
+from ..core.readings import Pictured
 from ..runtime.loop import runs_here
 from ..runtime.notebook import expect_viewer, show_live
 from .in_force import run_level
@@ -42,7 +43,7 @@ class RunKeywords(TypedDict, total=False):
     on_content: Callable[[str], object] | None
 
 
-class DelegationFuture(Generic[T]):
+class DelegationFuture(Generic[T], Pictured):
     """A delegated task's result, when it comes. It always settles.
 
     That is: when the other robot has answered or failed, when its run was stopped, when the run

@@ -67,9 +67,7 @@ def make_run(
     tools = cap(tools, values["max_tools"], values["tool_strategy"])
     question = _question(message, attachments, robot.name)
     _check(found, tools, robot.name, blocking)
-    shape = None
-    if values["output"] is not None:
-        shape = _shape(values, model, tools.names, fallbacks)
+    shape = _shape(values, model, tools.names, fallbacks) if values["output"] is not None else None
     whole = {**robot.build_context(), **(context or {})} if context or robot._context else {}
     prompt = None
     if composition or shape or robot._learnings or values["learnings"] or values["agent_skills"]:
@@ -98,9 +96,7 @@ def make_run(
         _charge(run, robot, level)
     if memory is not None or robot._memory is not None or tools.wants_memory:
         _share(run, robot, memory)
-    _let_ask(run, effective)
-    run.partial = shape.partial if shape is not None else None
-    return run
+    return _let_ask(run, effective, shape)
 
 
 def _check(found: InForce, tools: ToolManifest, name: str, blocking: bool) -> None:
@@ -137,12 +133,14 @@ def _share(run: Run[Any], robot: Robot[Any], memory: Any) -> None:
     run.when_done(keep)
 
 
-def _let_ask(run: Run[Any], effective: Effective) -> None:
-    """Tell the run how a person is asked, where that was said: else as the run around it."""
+def _let_ask(run: Run[Any], effective: Effective, shape: Shape | None) -> Run[Any]:
+    """Tell the run how a person is asked, where that was said, and how its answer is read."""
     if "answers" in effective.origins and effective.values_["answers"] is not None:
         run.answers = effective.values_["answers"]
     if "ask_timeout" in effective.origins:
         run.ask_timeout = effective.values_["ask_timeout"]
+    run.partial = shape.partial if shape is not None else None
+    return run
 
 
 def _shape(

@@ -73,10 +73,11 @@ def test_a_question_of_a_run_inside_is_shown_by_the_run_around_it() -> None:
 def test_a_network_that_waits_shows_what_is_asked() -> None:
     state = network_samples.nine()
     next(iter(state.children.values())).asked["q2"] = rich.Asked(rich.asked(rich.a_question()), 1.0)
-    for thing in (network_samples.a_run(state), network_samples.a_result(state)):
+    things = {"run": network_samples.a_run(state), "result": network_samples.a_result(state)}
+    for name, thing in things.items():
         for shown in both(thing):
             assert "Which account should receive the refund?" in shown
-            assert 'run.answer("Card ending 4242")' in shown
+            assert f'{name}.answer("Card ending 4242")' in shown
 
 
 @pytest.mark.parametrize(

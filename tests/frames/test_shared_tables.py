@@ -148,6 +148,7 @@ def test_events_of_several_roots_are_tables_of_several_runs() -> None:
     second = rl.build("two", model=rl.SimulatedModel(["2"])).run("go")
     frames = Frames.of([*first.events, *second.events])
     assert frames.runs["robot"].tolist() == ["one", "two"]
+    assert frames.runs.attrs["root_ids"] == [first.run_id, second.run_id]
     assert Frames.of([]).runs.empty
 
 
