@@ -331,16 +331,6 @@ def test_robots_in_the_middle_of_an_answer_are_stopped_at_once():
     assert {s.status for s in run.state.walk()} == {"interrupted"}
 
 
-def test_items_that_wait_for_what_nobody_writes_do_not_wait_in_vain():
-    async def one(memory):
-        return await memory.aget("never", wait=30)
-
-    began = time.monotonic()
-    result = mapped(one, range(3))
-    assert time.monotonic() - began < 10
-    assert len(result["m"].errors) == 3
-
-
 # -- bounds -----------------------------------------------------------------------------------
 
 
