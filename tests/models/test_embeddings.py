@@ -168,10 +168,10 @@ async def test_one_failing_request_ends_the_others(monkeypatch: pytest.MonkeyPat
     replies = [Reply.error(400, "too odd"), *[answer([1]).after(30)] * 3]
     async with ModelServer(embeddings=replies) as server:
         error = await failing(server.model(), ["a", "b", "c", "d"], settings=FAST)
-        server._embeddings.clear()
         for request in server.requests:
             assert await asyncio.to_thread(request.wait, 5)
         assert [request.finished for request in server.requests].count(True) == 1
+        server._embeddings.clear()  # what was not asked for any more
     assert error.kind == "bad_request"
 
 
