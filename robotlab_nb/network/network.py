@@ -118,7 +118,7 @@ class Network(Guarded, Asking, Resuming, Crew, Diagrams, Grouped, Pictured):
         #: whether its memory was given, and so is used inside another network as well
         self.owns_memory = memory is not None
         if memory is not None:
-            from .sharing import checked_memory
+            from ..memory.sharing import checked_memory
 
             checked_memory(memory, f"network {name!r}")
         for task in tasks:
@@ -253,7 +253,7 @@ class Network(Guarded, Asking, Resuming, Crew, Diagrams, Grouped, Pictured):
         found = self._memory
         if found is None or isinstance(found, Mapping):
             from ..memory.reactive import Memory
-            from .sharing import memory_of
+            from ..memory.sharing import memory_of
 
             found = memory_of(found, Memory(name=self.name), f"network {self.name!r}")
             self._memory = found

@@ -123,7 +123,7 @@ def _share(run: Run[Any], network: Network, memory: Any) -> None:
     if memory is None:
         run.memory = network.memory
         return
-    from .sharing import memory_of
+    from ..memory.sharing import memory_of
 
     run.memory = memory_of(memory, network.memory, f"this run of {network.name}")
 

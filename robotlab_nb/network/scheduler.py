@@ -331,7 +331,7 @@ class Scheduler:
         if self.caps is not None and task.poller_group is not None:
             strand.caps = self.caps.of(self.run, task.poller_group)
         if task.memory is not None:
-            from .sharing import memory_of
+            from ..memory.sharing import memory_of
 
             strand.memory = memory_of(task.memory, strand.memory, f"task {task.name!r}")
         if self._labels or self._given:

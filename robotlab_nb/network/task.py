@@ -150,7 +150,7 @@ class Task(Pictured):
         self.tools, self.memory = tools, memory
         self.config = RunConfig.of(config) if config is not None else None
         if memory is not None:
-            from .sharing import checked_memory
+            from ..memory.sharing import checked_memory
 
             checked_memory(memory, f"task {name!r}")
         self.poller_group = poller_group

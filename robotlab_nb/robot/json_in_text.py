@@ -7,31 +7,24 @@ the model can act on. Knows no schema and no type.
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import TYPE_CHECKING, Any
+
+from ..core.strict_json import TOKENS, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["NOTHING", "Unreadable", "last_value", "opening", "unfenced"]
+__all__ = ["NOTHING", "last_value", "opening", "unfenced"]
 
 #: what :func:`last_value` gives where there is no JSON at all
 NOTHING: Any = object()
-#: how deep an answer may be nested; what lies deeper breaks later readers one by one
-MOST_DEPTH = 100
 
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\r?\n(.*?)\r?\n?```", re.DOTALL)
 #: a bracket that begins an object or an array, and none of a sentence
 _OPENS = re.compile(
     r"""\{(?=\s*(?:["'}]|\w+\s*:|\Z))|\[(?=\s*(?:[\[{"\]\d-]|true|false|null|\Z))"""
 )
-#: whole strings (the last one perhaps unfinished) and brackets outside them
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
-
-
-class Unreadable(ValueError):
-    """JSON that cannot be read faithfully; the message is for the model."""
 
 
 def unfenced(text: str) -> str:
@@ -76,14 +69,14 @@ def last_value(text: str, *, arrays: bool = False) -> Any:
     """
     text = unfenced(text)
     try:
-        return _read(text)
+        return read(text)
     except json.JSONDecodeError:
         pass
     kinds = "{[" if arrays else "{"
     for start, end in reversed(list(_groups(text))):
         if end is not None and text[start] in kinds:
             try:
-                return _read(text[start:end])
+                return read(text[start:end])
             except json.JSONDecodeError:
                 continue
     return NOTHING
@@ -114,7 +107,7 @@ def _groups(text: str) -> Iterator[tuple[int, int | None]]:
 
 def _end(text: str, start: int) -> int | None:
     depth = 0
-    for token in _TOKENS.finditer(text, start):
+    for token in TOKENS.finditer(text, start):
         first = token[0][0]
         if first in "[{":
             depth += 1
@@ -123,56 +116,3 @@ def _end(text: str, start: int) -> int | None:
             if depth == 0:
                 return token.end()
     return None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Unreadable(f"the key {twice[:60]!r} is given more than once; give each key once")
-    return made
-
-
-def _constant(token: str) -> Any:
-    raise Unreadable(f"{token} is not valid JSON; use a number, null or a string")
-
-
-def _float(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        raise Unreadable(f"the number {digits[:40]} is too large")
-    return value
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
-
-
-def _read(text: str) -> Any:
-    if text.count("[") + text.count("{") > MOST_DEPTH:
-        _check_depth(text)
-    try:
-        return _DECODER.decode(text)
-    except (json.JSONDecodeError, Unreadable):
-        raise
-    except RecursionError:
-        raise _too_deep() from None
-    except ValueError:  # Python refuses integers of thousands of digits
-        raise Unreadable("it holds a number with too many digits") from None
-
-
-def _too_deep() -> Unreadable:
-    return Unreadable(f"it is nested deeper than {MOST_DEPTH} levels")
-
-
-def _check_depth(text: str) -> None:
-    """Count brackets outside strings, so that no recursion is needed to refuse deep nesting."""
-    depth = 0
-    for token in _TOKENS.finditer(text):
-        first = token[0][0]
-        if first in "[{":
-            depth += 1
-            if depth > MOST_DEPTH:
-                raise _too_deep()
-        elif first != '"':
-            depth -= 1

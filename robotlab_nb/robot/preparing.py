@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError
@@ -19,7 +18,7 @@ from .prompting import prompt_of
 from .turn import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..core.config import Effective
     from ..models.protocol import Model
@@ -111,19 +110,10 @@ def _check(found: InForce, tools: ToolManifest, name: str, blocking: bool) -> No
 
 def _share(run: Run[Any], robot: Robot[Any], memory: Any) -> None:
     """Give the run its memory: what it was given, else the network's, else the robot's own."""
-    from ..memory.reactive import Memory
+    from ..memory.sharing import memory_of
 
-    if isinstance(memory, Memory):
-        run.memory = memory
-    elif run.memory is None:
-        run.memory = robot.memory
-    if isinstance(memory, Mapping):
-        run.memory = run.memory.scoped(memory)
-    elif memory is not None and not isinstance(memory, Memory):
-        raise ConfigurationError(
-            f"robot {robot.name!r}: memory={memory!r:.60} is no memory",
-            hint="Give an rl.Memory, or a dict of values for this run.",
-        )
+    around = robot.memory if run.memory is None else run.memory
+    run.memory = memory_of(memory, around, f"this run of {robot.name}")
     shared = run.memory
 
     def keep() -> None:

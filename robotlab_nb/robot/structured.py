@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.errors import ConfigurationError
 from ..core.keys import digest
+from ..core.strict_json import Unreadable
 from ..models.protocol import OutputSpec, ToolSpec
-from .json_in_text import NOTHING, Unreadable, last_value, unfenced
+from .json_in_text import NOTHING, last_value, unfenced
 from .output_types import VALUE, Fault, reader_of
 from .partial_json import partial
 from .strict_schema import strict, without_nulls

@@ -7,50 +7,22 @@ Nothing here calls the tool.
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError, ToolError
+from ..core.strict_json import Unreadable, read
 
 if TYPE_CHECKING:
     from .schema import Signature
 
 __all__ = ["ArgumentsError", "bind", "parse", "parsed_or_none"]
 
-#: how deep arguments may be nested; what lies deeper breaks later readers one by one
-MOST_DEPTH = 100
 MOST_FAULTS = 10
-#: whole strings (the last one perhaps unfinished) and brackets outside them
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 class ArgumentsError(ToolError):
     """The arguments of a tool call cannot be used; the message is for the model."""
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ArgumentsError(f"the key {twice!r} is given more than once; give each key once")
-    return made
-
-
-def _constant(token: str) -> Any:
-    raise ArgumentsError(f"{token} is not valid JSON; use a number, null or a string")
-
-
-def _float(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        raise ArgumentsError(f"the number {digits[:40]} is too large")
-    return value
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
 
 
 def parse(text: str | None) -> dict[str, Any]:
@@ -86,20 +58,16 @@ def parse(text: str | None) -> dict[str, Any]:
     stripped = text.strip() if text else ""
     if not stripped or stripped == "null":
         return {}
-    if stripped.count("[") + stripped.count("{") > MOST_DEPTH:
-        _check_depth(stripped)
     try:
-        value = _DECODER.decode(stripped)
+        value = read(stripped)
     except json.JSONDecodeError as error:
         around = stripped[max(0, error.pos - 20) : error.pos + 20]
         raise ArgumentsError(
             f"the arguments are not valid JSON: {error.msg} at character {error.pos}, "
             f"near {around!r}; write one JSON object"
         ) from None
-    except RecursionError:
-        raise _too_deep() from None
-    except ValueError:  # Python refuses integers of thousands of digits
-        raise ArgumentsError("the arguments hold a number with too many digits") from None
+    except Unreadable as error:
+        raise ArgumentsError(f"the arguments cannot be read: {error}") from None
     if type(value) is not dict:
         kind = {str: "string", list: "list", bool: "boolean"}.get(type(value), "number")
         raise ArgumentsError(f"the arguments are a {kind}, not a JSON object")
@@ -118,23 +86,6 @@ def parsed_or_none(text: str | None) -> dict[str, Any] | None:
         return parse(text)
     except ArgumentsError:
         return None
-
-
-def _too_deep() -> ArgumentsError:
-    return ArgumentsError(f"the arguments are nested deeper than {MOST_DEPTH} levels")
-
-
-def _check_depth(text: str) -> None:
-    """Count brackets outside strings, so that no recursion is needed to refuse deep nesting."""
-    depth = 0
-    for token in _TOKENS.finditer(text):
-        first = token[0][0]
-        if first in "[{":
-            depth += 1
-            if depth > MOST_DEPTH:
-                raise _too_deep()
-        elif first != '"':
-            depth -= 1
 
 
 def bind(

@@ -20,8 +20,9 @@ from pydantic import BaseModel, Field, field_validator
 
 import robotlab_nb as rl
 from robotlab_nb.core.errors import OutputError
+from robotlab_nb.core.strict_json import Unreadable
 from robotlab_nb.models.simulated import SimulatedModel
-from robotlab_nb.robot.json_in_text import NOTHING, Unreadable, last_value
+from robotlab_nb.robot.json_in_text import NOTHING, last_value
 from robotlab_nb.robot.strict_schema import strict, without_nulls
 from robotlab_nb.robot.structured import Parsed, Rejected, shape_of
 from robotlab_nb.testing import ModelServer, Reply

@@ -1,4 +1,4 @@
-"""The memory that a network, one of its runs or one of its tasks shares.
+"""The memory that a robot, a network, one of their runs or a task shares.
 
 A Memory is used as it is. A mapping is for one run or one task alone: its values are there in a
 copy, so that nothing of it stays.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from ..memory.reactive import Memory
+    from .reactive import Memory
 
 __all__ = ["checked_memory", "memory_of"]
 
@@ -25,7 +25,7 @@ def checked_memory(given: Any, who: str) -> Any:
     ConfigurationError
         When it is neither a Memory, nor a mapping, nor None.
     """
-    from ..memory.reactive import Memory
+    from .reactive import Memory
 
     if given is None or isinstance(given, (Memory, Mapping)):
         return given
@@ -51,7 +51,7 @@ def memory_of(given: Any, around: Any, who: str) -> Memory:
     ------
     ConfigurationError
     """
-    from ..memory.reactive import Memory
+    from .reactive import Memory
 
     given = checked_memory(given, who)
     if isinstance(given, Mapping):
