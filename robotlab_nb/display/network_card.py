@@ -193,11 +193,13 @@ def _head(thing: Network, facts: NetworkFacts) -> Iterable[Block]:
     yield Head((one_line(facts.name, 120),), "network", about)
     optional = sum(task.optional for task in facts.tasks)
     routes = sum(task.routes for task in facts.tasks)
+    most = thing.config.get("max_concurrent_robots")
     yield Para(
         dots(
             f"{optional:,}\u00a0optional" if optional else None,
             count(routes, "route") if routes else None,
-            f"at most {thing.concurrency:,} at the same time",
+            f"at most {thing.concurrency:,} at the same time"
+            + (f", {count(most, 'robot')} among them" if most else ""),
             code("net.run(…)"),
         ),
         quiet=True,

@@ -565,3 +565,11 @@ def test_text(name: str, snapshot: SnapshotAssertion) -> None:
 @pytest.mark.parametrize("name", ["declared", "failed"])
 def test_markdown(name: str, snapshot: SnapshotAssertion) -> None:
     assert markdown(WHOLE[name]()) == snapshot
+
+
+def test_a_cap_on_robots_is_told_beside_the_number_of_tasks():
+    import robotlab_nb as rl
+
+    net = rl.create_network("capped", max_concurrent_robots=4)
+    net.task("t", rl.build("b"))
+    assert "at most 32 at the same time, 4 robots among them" in repr(net)
