@@ -6,25 +6,17 @@ module needs anywidget; where that is missing, views are shown without widgets.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
 
-from ..display.style import STYLE
+from .assets import script, sheet
 
 if TYPE_CHECKING:
     from .live_view import LiveView
 
 __all__ = ["LiveWidget"]
-
-_HERE = Path(__file__).parent
-
-
-def _style() -> str:
-    static = STYLE.removeprefix("<style>").removesuffix("</style>")
-    return static + (_HERE / "live_view.css").read_text("utf-8")
 
 
 class LiveWidget(anywidget.AnyWidget):
@@ -36,8 +28,8 @@ class LiveWidget(anywidget.AnyWidget):
         Whom ``snapshot()`` is asked of and ``heard(content)`` is told.
     """
 
-    _esm = (_HERE / "live_view.js").read_text("utf-8")
-    _css = _style()
+    _esm = script("live.js")
+    _css = sheet("live.css")
     #: Read from the view whenever a front end asks; the value held here is never looked at.
     snapshot = traitlets.Dict().tag(sync=True)
 

@@ -11,8 +11,8 @@ import pytest
 
 import robotlab_nb as rl
 from robotlab_nb.core.messages import Message, TextPart
-from robotlab_nb.display.style import STYLE
 from robotlab_nb.runtime.run import Run
+from robotlab_nb.widgets.assets import script, sheet
 from robotlab_nb.widgets.live_view import LiveView
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .conftest import Lab, Notebook
 
 HERE = Path(__file__).resolve()
-WIDGETS = HERE.parents[2] / "robotlab_nb" / "widgets"
 CORPUS = json.loads((HERE.parents[1] / "data" / "hostile.json").read_text("utf-8"))
 #: The markup last: a view keeps its newest entries.
 HOSTILE = [text for group in reversed(CORPUS.values()) for text in group]
@@ -38,8 +37,7 @@ class Alone:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        css = (WIDGETS / "live_view.css").read_text("utf-8")
-        page.set_content(f"{STYLE}<style>{css}</style><div id=el></div>")
+        page.set_content(f"<style>{sheet('live.css')}</style><div id=el></div>")
         page.evaluate(
             "async source => {"
             "const blob = new Blob([source], {type: 'text/javascript'});"
@@ -49,7 +47,7 @@ class Alone:
             "window.model = {get: name => traits[name], send: content => sent.push(content),"
             "on: (name, call) => { handlers[name] = call }};"
             "window.widget = module.default() }",
-            (WIDGETS / "live_view.js").read_text("utf-8"),
+            script("live.js"),
         )
 
     def show(self, snapshot: dict[str, Any]) -> None:
