@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..runtime.run import Run
-    from .place import Place
+    from .stage import Act, Stage
 
 __all__ = ["Painter", "painter"]
 
@@ -44,7 +44,7 @@ class Painter:
         self.shell = shell
         #: whether this kernel's front ends show widgets; None when that is not known yet
         self.widgets: bool | None = False if "google.colab" in sys.modules else None
-        self._places: list[Place] = []
+        self._places: list[Stage] = []
         self._lock = threading.Lock()
         self._opened = threading.Condition(self._lock)
         self._painting = threading.RLock()
@@ -57,7 +57,7 @@ class Painter:
         self._shown: set[str] = set()
         self._ever: WeakSet[Run[Any]] = WeakSet()
         #: places that were settled between two cells, where a headless reader may not look
-        self._between: list[Place] = []
+        self._between: list[Stage] = []
         shell.events.register("pre_run_cell", self._before_cell)
         shell.events.register("post_run_cell", self._after_cell)
 
@@ -93,7 +93,7 @@ class Painter:
         self._cell_began = monotonic()
         self._running_cell = True
 
-    def _idle(self, place: Place) -> bool:
+    def _idle(self, place: Stage) -> bool:
         """Whether the kernel hears a view; a cell that ends at once does not count against that."""
         if not self._running_cell:
             return True
@@ -113,19 +113,36 @@ class Painter:
 
     def show(self, run: Run[Any]) -> bool:
         """Show a run in the cell that is being run: live while it goes on. Never raises."""
-        from .place import Place, publish
+        from ..widgets.live_view import LiveView
+        from .stage import publish
 
         try:
             if self._inside_shown(run):
                 return True
-            place = None if run.done else Place(run, widgets=self.widgets is not False)
-            if place is None:
+            if run.done:
                 publish(run._repr_mimebundle_())
+            else:
+                self.open(LiveView(run))
         except Exception:
             return False
         self._note_shown(run)
-        if place is None:
-            return True
+        return True
+
+    def open(self, act: Act) -> Stage:
+        """Give what is live a place in the cell that is being run, and paint it until it is over.
+
+        Parameters
+        ----------
+        act : Act
+
+        Returns
+        -------
+        Stage
+            Its place.
+        """
+        from .stage import Stage
+
+        place = Stage(act, widgets=self.widgets is not False)
         with self._opened:
             self._places.append(place)
             if self._thread is None or not self._thread.is_alive():
@@ -138,13 +155,13 @@ class Painter:
                 )
                 self._thread.start()
             self._opened.notify_all()
-        return True
+        return place
 
     def _inside_shown(self, run: Run[Any]) -> bool:
         """Whether a run is a part of one whose view is open already."""
         above = run.parent
         while above is not None:
-            if any(place.run is above for place in self._places):
+            if any(place.act.shows(above) for place in self._places):
                 return True
             above = above.parent
         return False
@@ -156,18 +173,18 @@ class Painter:
             pause = max(LOOK_S, len(places) / MOST)
             for place in places:
                 place.paint(blocked=self._holding > 0, idle=self._idle(place), pause=pause)
-                if place.view.heard_from:
+                if place.act.heard_from:
                     self.widgets = True
                 elif place.unheard and self.widgets is None:
                     self.widgets = False
                 if place.settled is not None:
                     self._let_go(place)
 
-    def _let_go(self, place: Place) -> None:
+    def _let_go(self, place: Stage) -> None:
         with self._lock:
             if place in self._places:
                 self._places.remove(place)
-        if not self._running_cell and not place.view.heard_from:
+        if not self._running_cell and not place.act.heard_from:
             self._between.append(place)
 
     def _paint_forever(self) -> None:
@@ -229,7 +246,7 @@ class _Line:
                     self._publish({"text/plain": text, "text/html": html})
 
     def _publish(self, bundle: dict[str, Any]) -> None:
-        from .place import publish
+        from .stage import publish
 
         update = bool(self._display_id)
         if not update:

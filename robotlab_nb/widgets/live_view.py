@@ -47,7 +47,7 @@ class LiveView:
     Attributes
     ----------
     ended : bool
-        Whether the run's last event has been taken in.
+        Whether the run has ended.
     heard_from : bool
         Whether a front end has said that it shows the view.
     pages : set of str
@@ -82,12 +82,33 @@ class LiveView:
         self._picture: tuple[str, str] | None = None
         self.doc.take(self._watcher.take())
 
-    # -- what is sent ----------------------------------------------------------------------
+    # -- its place -------------------------------------------------------------------------
+
+    def make_widget(self) -> None:
+        """Have a widget carry what is new. Needs anywidget."""
+        from .live_widget import LiveWidget
+
+        self.widget = LiveWidget(self)
+
+    def shows(self, run: object) -> bool:
+        """Whether this is the view of a run."""
+        return self.run is run
 
     @property
     def ended(self) -> bool:
-        """Whether the run's last event has been taken in."""
-        return self.doc.state.ended
+        """Whether the run has ended: nothing more will come."""
+        return self.run.done
+
+    def last(self) -> dict[str, Any]:
+        """The run's picture that stands still, by mime type."""
+        try:
+            found: dict[str, Any] = self.run._repr_mimebundle_()
+        except Exception as error:
+            told = f"{self.run.name}: {self.run.status} (no picture: {type(error).__name__})"
+            found = {"text/plain": told}
+        return found
+
+    # -- what is sent ----------------------------------------------------------------------
 
     def batch(self) -> dict[str, Any] | None:
         """What changed since the last batch; None when nothing did.

@@ -1,8 +1,8 @@
-"""A live view in its place: the display that it stands in, from the first picture to the last.
+"""Something live in its place: one display, from its first picture to its last.
 
-A place is one display id. It is updated by publishing bundles raw under that id, so that it keeps
-its place when its cell has ended. Two tiers: the widget, and where no widget is shown, a picture
-that is replaced at most twice a second.
+A stage is one display id. It is updated by publishing bundles raw under that id, so that it keeps
+its place when its cell has ended. Two tiers: a widget, and where no widget is shown, pictures that
+replace each other. In the end a picture that stands still takes the place of either.
 """
 
 from __future__ import annotations
@@ -10,14 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from ..widgets.live_view import LiveView
-
-if TYPE_CHECKING:
-    from ..runtime.run import Run
-
-__all__ = ["Place", "publish"]
+__all__ = ["Act", "Stage", "publish"]
 
 #: Seconds that an idle kernel waits to hear from a widget before it is taken for not shown.
 UNHEARD_S = 2.0
@@ -43,51 +38,84 @@ def publish(bundle: dict[str, Any], display_id: str | None = None, *, update: bo
     )
 
 
-class Place:
-    """A run's live view where it was first shown.
+class Act(Protocol):
+    """What is shown on a stage: a view of a run, a chat, a card, a replay."""
+
+    #: its widget, once :meth:`make_widget` made one; the stage sets it to None to give it up
+    widget: Any
+    #: whether a front end has said that it shows the widget
+    heard_from: bool
+    #: the pages that said so; more than one after a page was loaded again
+    pages: set[str]
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over and has shown so: the stage shows :meth:`last` and lets it go."""
+
+    def make_widget(self) -> None:
+        """Set :attr:`widget`. May fail where widgets are missing or broken."""
+
+    def stopped_by(self, *, idle: bool, blocked: bool) -> None:
+        """Be told whether no cell runs (a click is heard), or one holds the kernel."""
+
+    def paint(self, *, pause: float) -> None:
+        """Send the widget what is new; ``pause`` seconds between two sendings at least."""
+
+    def picture(self) -> tuple[str, str] | None:
+        """HTML and text for front ends without widgets; None when nothing is new or due."""
+
+    def last(self) -> dict[str, Any]:
+        """The picture that stays, by mime type: static, no widget in it."""
+
+    def push(self) -> None:
+        """Send the widget all there is."""
+
+    def close(self) -> None:
+        """See nothing more, and let the widget go. It may be called twice."""
+
+    def shows(self, run: object) -> bool:
+        """Whether a run is shown here, so that runs inside it need no stage of their own."""
+
+
+class Stage:
+    """A display and what is shown in it. Making one shows it.
 
     Parameters
     ----------
-    run : Run
+    act : Act
     widgets : bool
         Whether to try a widget.
     """
 
-    def __init__(self, run: Run[Any], *, widgets: bool) -> None:
-        self.run = run
-        self.view = LiveView(run)
+    def __init__(self, act: Act, *, widgets: bool) -> None:
+        self.act = act
         self.display_id = os.urandom(8).hex()
-        #: what was published last, once the run had ended
+        #: what was published last, once it was over
         self.settled: dict[str, Any] | None = None
         #: whether its widget was given up, since no front end said that it shows it
         self.unheard = False
         self.opened = monotonic()
         self._idle_since: float | None = None
         if widgets:
-            self._make_widget()
+            # A person without anywidget, or with a broken one, still sees what happens.
+            with contextlib.suppress(Exception):
+                act.make_widget()
         try:
             publish(self._bundle(), self.display_id)
         except Exception:
-            self.view.close()
+            act.close()
             raise
 
-    def _make_widget(self) -> None:
-        # A person without anywidget, or with a broken one, still sees the run.
-        with contextlib.suppress(Exception):
-            from ..widgets.live_widget import LiveWidget
-
-            self.view.widget = LiveWidget(self.view)
-
     def _bundle(self) -> dict[str, Any]:
-        html, text = self.view.picture() or ("", "")
+        html, text = self.act.picture() or ("", "")
         bundle: dict[str, Any] = {"text/plain": text, "text/html": html}
-        widget = self.view.widget
+        widget = self.act.widget
         if widget is not None:
             bundle[_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         return bundle
 
     def paint(self, *, blocked: bool, idle: bool, pause: float) -> None:
-        """Show what is new, and settle when the run has ended. Never raises.
+        """Show what is new, and settle when it is over. Never raises.
 
         Parameters
         ----------
@@ -96,28 +124,28 @@ class Place:
         idle : bool
             Whether no cell is running, so that the kernel hears what a widget says.
         pause : float
-            Seconds between two batches at least.
+            Seconds to the next batch at least.
         """
         # Asked first: what happens while we paint is for the next time, or the end would be missed.
-        ended = self.run.done
+        ended = self.act.ended
         try:
-            self.view.stopped_by(idle=idle, blocked=blocked)
-            self.view.paint(pause=pause)
-            if not self.view.ended:
+            self.act.stopped_by(idle=idle, blocked=blocked)
+            self.act.paint(pause=pause)
+            if not ended:
                 self._without_widget(idle=idle)
         except Exception:
             # Whatever it was, it is not worth a run: the end will still be shown.
-            self.view.widget = None
+            self.act.widget = None
         if ended:
             self.settle()
 
     def _without_widget(self, *, idle: bool) -> None:
-        view = self.view
-        if view.widget is not None and not self._unheard(idle=idle):
+        act = self.act
+        if act.widget is not None and not self._unheard(idle=idle):
             return
-        widget, view.widget = view.widget, None
+        widget, act.widget = act.widget, None
         self.unheard = widget is not None or self.unheard
-        picture = view.picture()
+        picture = act.picture()
         if picture is not None:
             html, text = picture
             publish({"text/plain": text, "text/html": html}, self.display_id, update=True)
@@ -125,7 +153,7 @@ class Place:
             widget.close()
 
     def _unheard(self, *, idle: bool) -> bool:
-        if self.view.heard_from or not idle:
+        if self.act.heard_from or not idle:
             self._idle_since = None
             return False
         now = monotonic()
@@ -134,26 +162,19 @@ class Place:
         return now - self._idle_since > UNHEARD_S
 
     def settle(self) -> None:
-        """Put the run's picture that stands still into the place. Never raises."""
+        """Put the picture that stands still into the place. Never raises."""
         with contextlib.suppress(Exception):
-            self.settled = _still_bundle(self.run)
+            self.settled = self.act.last()
             publish(self.settled, self.display_id, update=True)
-        if len(self.view.pages) > 1:
+        if len(self.act.pages) > 1:
             # The page was loaded again and no longer knows the display, only the widget.
-            self.view.push()
-            self.view.widget = None
+            with contextlib.suppress(Exception):
+                self.act.push()
+            self.act.widget = None
         with contextlib.suppress(Exception):
-            self.view.close()
+            self.act.close()
 
     def again(self) -> None:
         """Publish the last picture once more, for a reader that was not there."""
         if self.settled is not None:
             publish(self.settled, self.display_id, update=True)
-
-
-def _still_bundle(run: Run[Any]) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = run._repr_mimebundle_()
-    except Exception as error:
-        found = {"text/plain": f"{run.name}: {run.status} (no picture: {type(error).__name__})"}
-    return found
