@@ -1,7 +1,7 @@
 """What tests may ask for: a browser, a database, the material beside the checkout.
 
 What is not there skips the test and says why. Names in ROBOTLAB_NB_REQUIRE (comma-separated:
-``browser``, ``services``) must be there: for them a missing thing is a failure.
+``browser``, ``kernels``, ``services``) must be there: for them a missing thing is a failure.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _require(kind: str, there: object, missing: str) -> None:
     pytest.skip(missing)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def require() -> Callable[[str, object, str], None]:
     """``require(kind, there, missing)``: skip, or fail where the kind is required."""
     return _require

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +13,8 @@ from queue import Empty
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+#: ipykernels that people still have, besides the one installed here
+OLDER = ("6.31.0", "7.3.0")
 
 
 @dataclass
@@ -25,6 +29,7 @@ class Cell:
     error: str | None = None
     status: str | None = None
     order: float = 0.0
+    idle: bool = False
 
     @property
     def text(self) -> str:
@@ -60,18 +65,17 @@ class Kernel:
     def wait(self, cell: Cell, timeout: float = 60) -> Cell:
         """Read messages until a cell is answered and idle."""
         end = time.monotonic() + timeout
-        idle = False
-        while cell.status is None or not idle:
+        while cell.status is None or not cell.idle:
             if time.monotonic() > end:
                 raise TimeoutError(f"the cell did not end: {cell}")
-            idle = self._read(cell) or idle
+            self._read()
         return cell
 
     def drain(self, seconds: float) -> None:
         """Go on reading for a while."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self._read(None)
+            self._read()
 
     def run(self, code: str, timeout: float = 60, cell_id: str | None = None) -> Cell:
         """Run a cell and wait for it."""
@@ -81,7 +85,7 @@ class Kernel:
         """Press Stop."""
         self.manager.interrupt_kernel()
 
-    def _read(self, watched: Cell | None) -> bool:
+    def _read(self) -> None:
         try:
             reply = self.client.shell_channel.get_msg(timeout=0)
             found = self.cells.get(reply["parent_header"].get("msg_id"))
@@ -93,10 +97,10 @@ class Kernel:
         try:
             message = self.client.iopub_channel.get_msg(timeout=0.05)
         except Empty:
-            return False
+            return
         cell = self.cells.get(message["parent_header"].get("msg_id"))
         if cell is None:
-            return False
+            return
         content = message["content"]
         match message["msg_type"]:
             case "stream":
@@ -111,8 +115,7 @@ class Kernel:
                 cell.error = content["ename"]
                 cell.streams += "\n".join(content["traceback"])
             case "status":
-                return cell is watched and content["execution_state"] == "idle"
-        return False
+                cell.idle = cell.idle or content["execution_state"] == "idle"
 
     def close(self) -> None:
         """End the kernel."""
@@ -120,13 +123,47 @@ class Kernel:
         self.manager.shutdown_kernel(now=True)
 
 
+@pytest.fixture(scope="session")
+def older_ipykernel(tmp_path_factory, require):
+    """``older_ipykernel(version)``: the folder of another ipykernel, fetched once."""
+    found: dict[str, Path] = {}
+
+    def fetch(version: str) -> Path:
+        if version not in found:
+            folder = tmp_path_factory.mktemp("ipykernel")
+            pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+            wanted = ["--no-deps", "--target", str(folder), f"ipykernel=={version}"]
+            done = subprocess.run([*pip, *wanted], capture_output=True, text=True, timeout=120)
+            told = done.stderr.strip()[-300:]
+            require("kernels", not done.returncode, f"ipykernel {version} is not to be had: {told}")
+            found[version] = folder
+        return found[version]
+
+    return fetch
+
+
 @pytest.fixture(scope="module")
-def kernel():
+def kernel(request):
+    """A kernel: the one installed, or an older one where :data:`EVERY_KERNEL` asks for it."""
     pytest.importorskip("ipykernel", reason="needs ipykernel")
-    started = Kernel()
+    version = getattr(request, "param", "")
+    env = {}
+    if version:
+        folder = request.getfixturevalue("older_ipykernel")(version)
+        env = {"PYTHONPATH": os.pathsep.join((str(folder), str(ROOT)))}
+    started = Kernel(env)
     started.run("import robotlab_nb as rl, asyncio, time, sys, os")
+    if version:
+        seen = started.run("import ipykernel; ipykernel.__version__").text
+        assert seen == repr(version)
     yield started
     started.close()
+
+
+#: has a test (as a mark), or a module (as ``pytestmark``), run on the older kernels as well
+EVERY_KERNEL = pytest.mark.parametrize(
+    "kernel", ["", *OLDER], indirect=True, ids=["installed", *OLDER]
+)
 
 
 def pytest_collection_modifyitems(items):

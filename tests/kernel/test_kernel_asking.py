@@ -7,6 +7,10 @@ from queue import Empty
 
 import pytest
 
+from .conftest import EVERY_KERNEL
+
+pytestmark = EVERY_KERNEL
+
 SETUP = """
 import asyncio, time, threading
 import robotlab_nb as rl

@@ -12,6 +12,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from .conftest import EVERY_KERNEL
+
 WIDGET = "application/vnd.jupyter.widget-view+json"
 SETUP = """
 import robotlab_nb as rl, asyncio, time, sys
@@ -136,6 +138,7 @@ def ended(tap: Tap) -> bool:
 # -- start() as a cell's last line ---------------------------------------------------------------
 
 
+@EVERY_KERNEL
 def test_a_started_run_shows_itself_live_and_settles_in_place(kernel: Any, tap: Tap) -> None:
     cell = kernel.run("run = short.start('go')\nrun")
     assert cell.status == "ok"
@@ -155,6 +158,7 @@ def test_a_started_run_shows_itself_live_and_settles_in_place(kernel: Any, tap: 
     assert order.index("update_display_data") < order.index("comm_close")
 
 
+@EVERY_KERNEL
 def test_a_run_that_has_ended_is_shown_still_at_once(kernel: Any, tap: Tap) -> None:
     kernel.run("run = short.start('go'); done = run.result()")
     tap.seen.clear()
@@ -164,6 +168,7 @@ def test_a_run_that_has_ended_is_shown_still_at_once(kernel: Any, tap: Tap) -> N
     assert set(tap.bundles[0][1]) == {"text/html", "text/plain"}
 
 
+@EVERY_KERNEL
 def test_a_click_on_stop_stops_a_started_run(kernel: Any, tap: Tap) -> None:
     kernel.run("run = slow.start('go'); run")
     wait_for(kernel, lambda: tap.records().get("stop", {}).get("how") == "button")
@@ -187,6 +192,7 @@ def test_a_click_on_stop_is_heard_while_a_cell_awaits(kernel: Any, tap: Tap) -> 
 # -- run(show=True) ------------------------------------------------------------------------------
 
 
+@EVERY_KERNEL
 def test_a_blocking_run_shown_live_settles_before_its_result_which_is_one_line(
     kernel: Any, tap: Tap
 ) -> None:
@@ -211,6 +217,7 @@ def test_a_blocked_cell_is_not_promised_a_button(kernel: Any, tap: Tap) -> None:
     kernel.wait(cell)
 
 
+@EVERY_KERNEL
 def test_a_failing_run_settles_into_what_went_wrong(kernel: Any, tap: Tap) -> None:
     cell = kernel.run("bad.run('go', show=True)")
     assert cell.error == "ModelError"
@@ -223,6 +230,7 @@ def test_a_failing_run_settles_into_what_went_wrong(kernel: Any, tap: Tap) -> No
     assert WIDGET not in tap.bundles[-1][1]
 
 
+@EVERY_KERNEL
 def test_interrupting_the_kernel_settles_the_view(kernel: Any, tap: Tap) -> None:
     cell = kernel.submit("slow.run('go', show=True)")
     wait_for(kernel, lambda: tap.batches)
@@ -281,6 +289,7 @@ def test_two_thousand_tokens_of_a_blocking_run_stay_within_the_budget(
     assert "word1999" in next(r["text"] for r in tap.records().values() if r.get("in") == "E1")
 
 
+@EVERY_KERNEL
 @pytest.mark.parametrize("heard", [True, False], ids=["widget", "no widget"])
 def test_two_thousand_tokens_of_a_started_run_stay_within_the_budget(
     kernel: Any, tap: Tap, heard: bool
@@ -315,6 +324,7 @@ def test_many_views_share_a_hundred_messages_a_second(kernel: Any, tap: Tap) -> 
 # -- without widgets -----------------------------------------------------------------------------
 
 
+@EVERY_KERNEL
 def test_a_front_end_that_is_never_heard_gets_pictures(kernel: Any, tap: Tap) -> None:
     tap.answering = False
     tap.seen.clear()
@@ -354,6 +364,7 @@ def test_runs_are_shown_where_anywidget_is_missing_or_pictures_break(kernel: Any
 # -- the status line -----------------------------------------------------------------------------
 
 
+@EVERY_KERNEL
 def test_the_status_line_goes_away_and_prints_stay(kernel: Any, tap: Tap) -> None:
     cell = kernel.run("print('before')\nanswer = short.run('x')\nprint('after')")
     assert cell.streams == "before\nafter\n"
@@ -362,6 +373,7 @@ def test_the_status_line_goes_away_and_prints_stay(kernel: Any, tap: Tap) -> Non
     assert tap.contents("clear_output", "comm_open") == []
 
 
+@EVERY_KERNEL
 def test_a_view_in_an_earlier_cell_goes_on_while_a_later_cell_waits(kernel: Any, tap: Tap) -> None:
     kernel.run("run = short.start('go'); run")
     view = tap.bundles[0][0]
@@ -372,6 +384,7 @@ def test_a_view_in_an_earlier_cell_goes_on_while_a_later_cell_waits(kernel: Any,
     assert WIDGET not in settled
 
 
+@EVERY_KERNEL
 def test_what_settles_between_two_cells_is_told_again_to_a_headless_reader(
     kernel: Any, tap: Tap
 ) -> None:

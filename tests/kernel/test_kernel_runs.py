@@ -8,6 +8,10 @@ import pytest
 
 from robotlab_nb.testing import ModelServer, Reply
 
+from .conftest import EVERY_KERNEL
+
+pytestmark = EVERY_KERNEL
+
 SETUP = """
 import robotlab_nb as rl, asyncio, time
 def lookup(word: str) -> str:
