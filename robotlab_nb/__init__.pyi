@@ -71,14 +71,22 @@ from .network.result import TaskResult as TaskResult
 from .network.rows import ItemsFailed as ItemsFailed
 from .network.rows import MapResult as MapResult
 from .network.task import Task as Task
+from .notebook.check_up import doctor as doctor
 from .prompts.agent_skills import AgentSkill as AgentSkill
 from .prompts.templates import Template as Template
 from .prompts.templates import render_template as render_template
+from .robot.chat import Chat as Chat
 from .robot.delegating import DelegationFuture as DelegationFuture
 from .robot.naming import names as names
 from .robot.result import RobotResult as RobotResult
 from .robot.robot import Robot as Robot
 from .robot.robot import build as build
+from .runlog.faults import LogError as LogError
+from .runlog.logged import LoggedRun as LoggedRun
+from .runlog.opened import Log as Log
+from .runlog.opened import log as log
+from .runlog.opened import open_log as open_log
+from .runlog.tracing import trace as trace
 from .runtime.budgets import Budget as Budget
 from .runtime.hook_handlers import hook as hook
 from .runtime.hook_registry import hooks as hooks
@@ -98,5 +106,7 @@ from .tools.fetch import fetch_url as fetch_url
 from .tools.scripts import script_tool as script_tool
 from .tools.user_question import ask_user as ask_user
 from .widgets.narrator import narrate as narrate
+from .widgets.replaying import Replay as Replay
+from .widgets.replaying import replay as replay
 
 __version__: str

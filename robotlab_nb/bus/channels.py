@@ -9,6 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError
+from ..core.readings import Pictured
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Channel"]
 
 
-class Channel:
+class Channel(Pictured):
     """A named channel of a bus; you get one from :meth:`Bus.channel`.
 
     Attributes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.envelopes import RobotMessage
 from ..core.errors import BusError, InputError
-from ..core.readings import Pictured
+from ..core.readings import Pictured, ShownTuple
 from ..runtime.notebook import cell_of_caller
 from .channels import Channel
 from .handling import Handler
@@ -279,7 +279,7 @@ class Bus(Pictured):
     def dead_letters(self) -> tuple[DeadLetter, ...]:
         """What did not reach all it was meant for, oldest first."""
         with self.lock:
-            return tuple(self.ledger.dead)
+            return ShownTuple(self.ledger.dead)
 
     @property
     def dropped(self) -> int:

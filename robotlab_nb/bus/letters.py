@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AwaitTimeout
+from ..core.readings import Pictured
 from .signals import Signal
 from .telling import NOWHERE, tell
 
@@ -28,7 +29,7 @@ __all__ = ["DeadLetter", "Delivery", "Receipt"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DeadLetter:
+class DeadLetter(Pictured):
     """A message that did not reach all it was meant for.
 
     Parameters
@@ -54,10 +55,10 @@ class DeadLetter:
 
     def __repr__(self) -> str:
         why = f": {self.error['message']}" if self.error else ""
-        return f"<DeadLetter {self.message_id} on {self.channel!r}, {self.reason}{why}>"
+        return f"<DeadLetter on {self.channel!r}, {self.reason}{why}>"
 
 
-class Receipt:
+class Receipt(Pictured):
     """What a sender holds of a message that it published. Await it, or ``wait()`` for its end.
 
     Attributes
@@ -157,10 +158,10 @@ class Receipt:
     def __repr__(self) -> str:
         why = f", {self.reason}" if self.reason else ""
         said = f": {self.error['message']}" if self.error else ""
-        return f"<Receipt {self.message_id} on {self.channel!r}: {self.status}{why}{said}>"
+        return f"<Receipt on {self.channel!r}: {self.status}{why}{said}>"
 
 
-class Delivery:
+class Delivery(Pictured):
     """A message for one receiver: it says whether it has taken it.
 
     Attributes
@@ -275,4 +276,4 @@ class Delivery:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"<Delivery {self.message_id} to {self.receiver!r}: {self.status}>"
+        return f"<Delivery to {self.receiver!r} on {self.channel!r}: {self.status}>"

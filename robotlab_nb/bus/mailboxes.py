@@ -6,25 +6,27 @@ It knows names and handlers, no robots.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.envelopes import RobotMessage
 from ..core.errors import AwaitTimeout, BusError
+from ..core.readings import Pictured
 from .posting import enter
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterator
 
     from .exchange import Bus
     from .letters import Receipt
 
-__all__ = ["Mailbox", "OutboxEntry"]
+__all__ = ["Mailbox", "Outbox", "OutboxEntry"]
 
 #: messages that an outbox keeps; the oldest go first
 KEPT = 1_000
 
 
-class OutboxEntry:
+class OutboxEntry(Pictured):
     """A message that a robot has sent, and what came of it. Await it for its delivery.
 
     Attributes
@@ -130,6 +132,35 @@ class OutboxEntry:
     def __repr__(self) -> str:
         why = f" ({self.error['message']})" if self.error and not self.replies else ""
         return f"<{self.key} to {self.to!r}: {self.status}{why}>"
+
+
+class Outbox(Mapping[str, OutboxEntry], Pictured):
+    """What a robot has sent, by key ``sender:id``, as it was when it was asked for.
+
+    Parameters
+    ----------
+    entries : mapping of str to OutboxEntry
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[str, OutboxEntry]) -> None:
+        self._entries = dict(entries)
+
+    def __getitem__(self, key: str) -> OutboxEntry:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._entries)
+
+    def __repr__(self) -> str:
+        return f"<Outbox: {', '.join(map(repr, self._entries.values())) or 'nothing sent'}>"
 
 
 class Mailbox:

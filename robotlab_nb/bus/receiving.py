@@ -13,6 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import describe_error
+from ..core.readings import Pictured
 from ..runtime import loop as _loop
 from ..runtime.bells import Bell
 from .handling import called
@@ -60,7 +61,7 @@ class _Shift:
             self.bell.ring()
 
 
-class Subscription:
+class Subscription(Pictured):
     """Somebody who receives what is published on a channel; :meth:`Bus.subscribe` makes one.
 
     Attributes

@@ -7,11 +7,13 @@ add levels of their own between these.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import ConfigurationError, UnknownKeyword, near
 from .fields import FIELDS, NONE_IS_A_VALUE, Settings
+from .keywords import ListedSettings
 from .pickling import Guarded, refuse_secrets
 from .readings import Pictured
 from .secrets import redact
@@ -114,6 +116,9 @@ class RunConfig(Pictured, Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._set)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def __repr__(self) -> str:
         return f"RunConfig({', '.join(f'{k}={plain(k, self._set[k])!r}' for k in self)})"
 
@@ -137,7 +142,7 @@ def plain(name: str, value: Any) -> Any:
     if name == "api_key":
         return "(set)" if value else None
     if isinstance(value, str):
-        return redact(value)
+        return redact(without_password(value) if name == "log" else value)
     if value is None or isinstance(value, (int, float, bool)):
         return value
     if value is ...:
@@ -148,6 +153,18 @@ def plain(name: str, value: Any) -> Any:
         return [plain("", v) for v in value]
     own = getattr(value, "name", None) or getattr(value, "__qualname__", None)
     return own if isinstance(own, str) else type(value).__name__
+
+
+def without_password(address: str) -> str:
+    """An address as it may be shown: without the password of its user.
+
+    Examples
+    --------
+    >>> without_password("postgresql://ann:hunter2@db/runs?password=hunter2")
+    'postgresql://ann:***@db/runs?password=***'
+    """
+    shown = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", address)
+    return re.sub(r"([?&]password=)[^&]*", r"\1***", shown)
 
 
 def key_name_only(value: Any) -> str | None:
@@ -205,6 +222,9 @@ class Effective(Guarded, Pictured, Mapping[str, Setting]):
     def __len__(self) -> int:
         return len(self.values_)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.values_)
+
     def __repr__(self) -> str:
         shown = (f"{k}={plain(k, self.values_[k])!r} ({self.origins[k]})" for k in self.origins)
         return f"<{', '.join(shown) or 'defaults'}>"
@@ -244,6 +264,8 @@ class Options(Pictured):
 'temperature'?
     """
 
+    __signature__ = ListedSettings()
+
     def __init__(self) -> None:
         object.__setattr__(self, "_set", {})
         object.__setattr__(self, "_outside", None)
@@ -272,7 +294,27 @@ class Options(Pictured):
         self._replace({k: v for k, v in self._set.items() if k != name})
 
     def __dir__(self) -> list[str]:
-        return sorted(FIELDS)
+        return sorted([*FIELDS, "describe", "levels", "reload"])
+
+    def describe(self, name: str) -> str:
+        """What an option means, what it takes, what holds now, and who says so.
+
+        Parameters
+        ----------
+        name : str
+
+        Examples
+        --------
+        >>> print(options.describe("attempts"))
+        attempts: Most requests for one model call. Takes int, at least 1. Now 3 (default).
+        """
+        check(name, None, "options")
+        field, found = FIELDS[name], resolve(self.levels())[name]
+        kinds = " or ".join(kind.__name__ for kind in field.types if kind is not object)
+        takes = " or ".join(map(repr, field.words)) or kinds
+        low = f", at least {field.low:g}" if field.low is not None else ""
+        told = f" Takes {takes}{low}." if takes else ""
+        return f"{name}: {field.doc}{told} Now {plain(name, found.value)!r} ({found.origin})."
 
     def __call__(self, **fields: Any) -> _OptionsFor:
         """Set options until the ``with`` block ends."""
@@ -328,6 +370,11 @@ class _OptionsFor:
 
     def __exit__(self, *_: Any) -> None:
         self._options._replace(dict(self._before.pop()))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{k}={plain(k, v)!r}" for k, v in self._values.items())
+        lasting = "; ".join(f"rl.options.{k} = …" for k in self._values)
+        return f"<not set: write `with rl.options({shown}):` for a while, or {lasting} for good>"
 
 
 #: the process's options

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
+from .readings import Pictured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,7 @@ __all__ = ["RobotMessage", "UserMessage"]
 
 
 @dataclass(frozen=True)
-class UserMessage:
+class UserMessage(Pictured):
     """A person's message with what belongs to it."""
 
     content: str
@@ -85,7 +86,7 @@ class UserMessage:
 
 
 @dataclass(frozen=True)
-class RobotMessage:
+class RobotMessage(Pictured):
     """A message from one robot to another; ``id`` counts up for each sender."""
 
     id: int

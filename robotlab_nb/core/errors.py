@@ -104,6 +104,16 @@ class RobotLabError(Exception):
 
         return html(self)
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from .readings import bundle
+
+        return bundle(self, include, exclude)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        from .readings import pretty
+
+        pretty(self, printer, cycle)
+
     def _render_traceback_(self) -> list[str]:
         """What IPython shows instead of its own traceback: frames of this package left out."""
         from .readings import reading

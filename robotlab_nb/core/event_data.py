@@ -42,6 +42,11 @@ class RunStarted(TypedDict, total=False):
     graph: Sequence[Mapping[str, Any]]
     #: the run that this one goes on from
     resumed_from: str
+    #: the conversation that it belongs to, and words by which it is found
+    session_id: str
+    tags: Sequence[str]
+    #: of a root in a log that keeps no texts: all that was said stands there by its length only
+    content_omitted: bool
 
 
 class RunCompleted(TypedDict, total=False):
@@ -62,6 +67,14 @@ class RunInterrupted(TypedDict, total=False):
     reason: str
     stuck: Sequence[str]
     abandoned: bool
+
+
+class RunAbandoned(TypedDict, total=False):
+    """Its process ended before it did. A log says so afterwards, once, on the root."""
+
+    reason: str
+    #: the last sign of life of its process (ISO 8601)
+    seen_at: str | None
 
 
 class RunWaiting(TypedDict, total=False):
@@ -127,6 +140,10 @@ class ModelCallStarted(TypedDict, total=False):
     tools: Sequence[str]
     params: Mapping[str, Any]
     streaming: bool
+    #: of a run's first call: its tools, ``name, description, parameters``; the same for all of it
+    tool_specs: Sequence[Mapping[str, Any]]
+    #: of a run's first call: what the answer must be, ``name, schema, mode, strict, tool``
+    output: Mapping[str, Any]
 
 
 class ModelCallCompleted(TypedDict, total=False):
@@ -349,6 +366,7 @@ EVENT_TYPES: dict[str, type] = {
     "run.completed": RunCompleted,
     "run.failed": RunFailed,
     "run.interrupted": RunInterrupted,
+    "run.abandoned": RunAbandoned,
     "run.waiting": RunWaiting,
     "run.resumed": RunResumed,
     **TASK_TYPES,

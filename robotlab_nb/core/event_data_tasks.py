@@ -116,6 +116,14 @@ class MapItem(TypedDict, total=False):
     error: Mapping[str, Any]
     child_run_id: str
     duration_s: float
+    #: digest of the item: a later run knows by it that it is the same
+    key: str
+    #: whether ``result`` says less than the value did, which lives in its process alone
+    live: bool
+    #: labels of the data that was read for it
+    labels: Sequence[str]
+    #: the run that did it, where this one only took it over
+    restored_from: str
 
 
 class MapCompleted(TypedDict, total=False):

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .errors import InputError
 from .events import Event
+from .readings import reading
 
-__all__ = ["events_of"]
+__all__ = ["events_of", "unfinished"]
+
+_RUN_ID = re.compile(r"[0-9a-f]{6,64}")
 
 
 def events_of(source: Any) -> list[Event]:
@@ -21,10 +25,11 @@ def events_of(source: Any) -> list[Event]:
 
     Parameters
     ----------
-    source : Run, result, path, mapping, or iterable of Event or mapping
-        Something that has ``events``; a file that holds one event as JSON on each line; what an
-        event's or a result's ``to_dict`` gave. An unfinished last line of a file is passed over:
-        whoever wrote it was stopped.
+    source : Run, result, run id, path, mapping, or iterable of Event or mapping
+        Something that has ``events``; the id of a run in the log, or its first 6 digits and more;
+        a file that holds one event as JSON on each line; what an event's or a result's
+        ``to_dict`` gave. An unfinished last line of a file is passed over: whoever wrote it was
+        stopped.
 
     Returns
     -------
@@ -59,7 +64,41 @@ def events_of(source: Any) -> list[Event]:
     return found
 
 
+def unfinished(source: Any) -> list[Event]:
+    """The events of an earlier run that is to be gone on from.
+
+    Parameters
+    ----------
+    source
+        As for :func:`events_of`.
+
+    Raises
+    ------
+    InputError
+        As there; and when the run still goes on, or was recorded without its texts.
+    """
+    if _is_id(source) or hasattr(source, "row"):  # a run of a log
+        source = reading("logged")(source, to_resume=True)
+    found = events_of(source)
+    if found[0].data.get("content_omitted"):
+        raise InputError(
+            f"run {found[0].scope.run_id!r} was recorded without its texts",
+            hint="There is nothing to go on from. With rl.options.log_content = True the log "
+            "keeps what is said.",
+        )
+    return found
+
+
+def _is_id(source: Any) -> bool:
+    """Whether a text is a run's id, and not a file's name."""
+    return (
+        isinstance(source, str) and bool(_RUN_ID.fullmatch(source)) and not os.path.exists(source)
+    )
+
+
 def _read(source: Any) -> Iterable[Event]:
+    if _is_id(source):
+        source = reading("logged")(source)
     if isinstance(source, (str, os.PathLike)):
         return _of_file(source)
     if isinstance(source, Mapping) and "events" in source:

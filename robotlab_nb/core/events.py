@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .json import JSON  # noqa: TC001  (used by the dataclass's annotations)
+from .readings import Pictured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +86,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(Pictured):
     """A thing that happened: numbered, kept, logged.
 
     Parameters

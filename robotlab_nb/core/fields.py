@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
@@ -103,9 +104,21 @@ FIELDS: dict[str, Field] = {
     "skill_threshold": Field(None, _NUMBER, "Lowest score of a match.", 0.0),
     "embedding_model": Field(None, _ANY, "Model or function for texts as vectors."),
     "learnings": Field(None, _ANY, "File or store that keeps what the robot learns."),
+    # what is kept
+    "session_id": Field(None, (str,), "Name of the conversation that runs belong to."),
+    "tags": Field(None, (str, list, tuple), "Words by which runs are found in the log."),
+    "log": Field(
+        True, (bool, str, PathLike),
+        "Where runs are kept: a file, a PostgreSQL URL, True for the usual file, None for nowhere; "
+        "of the process alone.",
+    ),
+    "log_content": Field(
+        True, (bool,), "Whether texts are kept too, or only what happened; of the process alone."
+    ),
     # who looks on
     "hooks": Field(None, _ANY, "Handlers around runs and calls; those of all levels act."),
     "show": Field(False, (bool,), "Whether a notebook shows runs live."),
+    "status": Field(True, (bool,), "Whether a cell that blocks shows one line about its run."),
     "on_content": Field(None, _ANY, "Called with each piece of text."),
     "on_tool_call": Field(None, _ANY, "Called with each tool call as it starts."),
     "on_tool_result": Field(None, _ANY, "Called with each tool call and its result."),
@@ -117,7 +130,7 @@ NONE_IS_A_VALUE = frozenset(
     {
         "max_tools", "tool_timeout", "model_timeout", "doom_loop_threshold", "ask_timeout",
         "requests_per_minute", "tokens_per_minute", "fallback", "output", "agent_skills",
-        "auto_compact", "approve", "answers", "max_concurrent_robots",
+        "auto_compact", "approve", "answers", "max_concurrent_robots", "log",
     }
 )  # fmt: skip
 
@@ -182,8 +195,13 @@ class Settings(TypedDict, total=False):
     skill_threshold: float | None
     embedding_model: Any
     learnings: Any
+    session_id: str | None
+    tags: str | Sequence[str] | None
+    log: bool | str | PathLike[str] | None
+    log_content: bool
     hooks: Any
     show: bool
+    status: bool
     on_content: Callable[[str], object] | None
     on_tool_call: Callable[..., object] | None
     on_tool_result: Callable[..., object] | None

@@ -28,7 +28,7 @@ from .parts import (
     UnknownPart,
     part_from_dict,
 )
-from .readings import Pictured
+from .readings import Pictured, pretty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -296,6 +296,7 @@ class Transcript(tuple[Message, ...], Pictured):
     """
 
     __slots__ = ()
+    _repr_pretty_ = pretty
 
     def __repr__(self) -> str:
         return tuple.__repr__(self)

@@ -10,14 +10,23 @@ from .usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Asked", "Attempt", "ItemState", "ModelCall", "Record", "TaskState", "ToolCall"]
+__all__ = [
+    "Asked",
+    "Attempt",
+    "ItemState",
+    "ModelCall",
+    "Record",
+    "TaskState",
+    "ToolCall",
+    "left_off",
+]
 
 
 _NOTHING: Mapping[str, Any] = {}
 _NO_ITEMS: Mapping[int, ItemState] = {}
 
 
-class Record:
+class Record(Pictured):
     """Equality and a plain repr for the small records below."""
 
     __slots__: tuple[str, ...] = ()
@@ -173,7 +182,7 @@ class ToolCall(Record):
             self.arguments = data["arguments"]
 
 
-class Asked(Record, Pictured):
+class Asked(Record):
     """A question that a run put to a person, or a tool call that needed approval.
 
     ``status`` is ``pending`` until it is settled, then ``answered, approved, denied, edited,
@@ -330,8 +339,8 @@ class ItemState(Record):
     """An item of a map that is over: ``completed, failed`` or ``interrupted``."""
 
     __slots__ = (
-        "_task", "child_run_id", "duration_s", "error", "index", "result", "started_s", "status",
-        "text",
+        "_task", "child_run_id", "duration_s", "error", "index", "key", "labels", "live",
+        "restored_from", "result", "started_s", "status", "text",
     )  # fmt: skip
 
     def __init__(self, task: TaskState, data: Mapping[str, Any], ended_s: float) -> None:
@@ -344,6 +353,10 @@ class ItemState(Record):
         self.child_run_id: str | None = data.get("child_run_id")
         self.duration_s: float = data.get("duration_s") or 0.0
         self.started_s = ended_s - self.duration_s
+        self.key: str | None = data.get("key")
+        self.live = bool(data.get("live"))
+        self.labels: tuple[str, ...] = tuple(data.get("labels") or ())
+        self.restored_from: str | None = data.get("restored_from")
 
     @property
     def name(self) -> str:
@@ -369,3 +382,11 @@ class ItemState(Record):
     def waited_s(self) -> None:
         """An item is begun when it is taken."""
         return
+
+
+def left_off(*kinds: Mapping[str, Any]) -> None:
+    """What was going on when its process ended was interrupted."""
+    for records in kinds:
+        for record in records.values():
+            if record.status == ("pending" if type(record) is Asked else "running"):
+                record.status = "interrupted"

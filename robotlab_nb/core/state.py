@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .messages import Message
-from .records import Asked, Attempt, ModelCall, Record, TaskState, ToolCall
+from .records import Asked, Attempt, ModelCall, Record, TaskState, ToolCall, left_off
 from .usage import NOTHING, Usage
 
 if TYPE_CHECKING:
@@ -205,6 +205,12 @@ class RunState(Record):
         self.stuck = tuple(event.data.get("stuck") or ())  # type: ignore[arg-type]
         self.ended_s = event.elapsed
 
+    def _run_abandoned(self, event: Event) -> None:
+        for state in self.walk():
+            if not state.ended:
+                state.status, state.ended_s = "abandoned", event.elapsed
+                left_off(state.model_calls, state.tool_calls, state.tasks, state.asked)
+
     def _run_waiting(self, event: Event) -> None:
         self.status = "waiting"
 
@@ -347,6 +353,7 @@ _HANDLERS = {
     "run.completed": RunState._run_completed,
     "run.failed": RunState._run_failed,
     "run.interrupted": RunState._run_interrupted,
+    "run.abandoned": RunState._run_abandoned,
     "run.waiting": RunState._run_waiting,
     "run.resumed": RunState._run_resumed,
     "task.started": RunState._task_started,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .readings import Pictured
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,7 +21,7 @@ class _Record(dict[str, Any]):
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Pictured):
     """Tokens of one call or of many, and what they cost.
 
     Parameters

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from .envelopes import RobotMessage, UserMessage
 from .errors import InputError
 from .messages import STOP_REASONS, Message, TextPart, ToolCallPart, ToolResultPart
+from .readings import Pictured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ __all__ = [
 VIEW_ROLES = ("system", "user", "assistant", "tool_result")
 
 
-class View:
+class View(Pictured):
     """What robot_lab's text, tool-call and tool-result messages have in common."""
 
     type: str

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..core.state import RunState
     from .parts import Block, Line
 
-__all__ = ["as_json", "data", "faults", "judged", "rejected", "words"]
+__all__ = ["as_json", "data", "faults", "judged", "rejected", "sent_back", "words"]
 
 _FIELDS, _COLUMNS, _ROWS, _FAULTS, _ANSWERS = 40, 8, 50, 20, 10
 
@@ -119,6 +119,28 @@ def words(state: RunState) -> str | None:
     told = f"{back:,} answer{'s' if back != 1 else ''} sent back" if back > 0 else ""
     how = f"{one_line(name or 'data', 60)} by {mode}" if mode else one_line(name, 60)
     return f"{how}, {told}" if told else how
+
+
+def sent_back(state: RunState) -> set[int]:
+    """Where a run's messages tell its model what was wrong with an answer: no person said that.
+
+    Parameters
+    ----------
+    state : RunState
+
+    Returns
+    -------
+    set of int
+        Positions in the turn.
+    """
+    start = state.turn_start
+    asked = [n for n, said in enumerate(state.turn) if n and said.role == "user"]
+    found: set[int] = set()
+    for event in judged(state):
+        if event.type == "output.rejected":
+            after = (n for n in asked if state.message_times.get(start + n, 0.0) >= event.elapsed)
+            found.update([n for n in after if n not in found][:1])
+    return found
 
 
 def rejected(state: RunState) -> Iterable[Block]:

@@ -34,21 +34,25 @@ __all__ = ["image", "write"]
 _MOST = 440_000
 #: Pixels: a drawing up to this width is made smaller where there is less room.
 _FITTED = 1000
+#: Under a drawing that is wider than the page.
+_SCROLLS = '<p class="rlnb-q">wider than the page: scroll it sideways →</p>'
 #: Shown when styles are not: a dot between what the stylesheet sets apart.
 _APART = '<span class="rlnb-z"> · </span>'
 
 
-def write(picture: Picture) -> str:
+def write(picture: Picture, most: int = _MOST) -> str:
     """One ``<div>`` holding the picture, without the stylesheet.
 
     Parameters
     ----------
     picture : Picture
+    most : int, optional
+        Characters; what comes after them is left out, and that is said.
 
     Returns
     -------
     str
-        HTML of fewer than 450,000 characters.
+        HTML of hardly more characters than that.
 
     Examples
     --------
@@ -56,14 +60,14 @@ def write(picture: Picture) -> str:
     '<div class="rlnb-c"><p>5 &lt; 6</p></div>'
     """
     frame = " rlnb-box" if picture.framed else ""
-    return f'<div class="rlnb-c{frame}">{_Writer().blocks(picture.blocks)}</div>'
+    return f'<div class="rlnb-c{frame}">{_Writer(most).blocks(picture.blocks)}</div>'
 
 
 class _Writer:
     """Writes blocks until the picture is full."""
 
-    def __init__(self) -> None:
-        self.room = _MOST
+    def __init__(self, most: int) -> None:
+        self.room = most
 
     def blocks(self, blocks: tuple[Block, ...]) -> str:
         out: list[str] = []
@@ -120,7 +124,8 @@ class _Writer:
             summary += f'{_APART}<span class="rlnb-e">{_line(fold.right)}</span>'
         self.room -= len(summary) + 40
         inside = self.blocks(fold.blocks)
-        return f"<details><summary>{summary}</summary>{inside}</details>"
+        opened = " open" if fold.opened else ""
+        return f"<details{opened}><summary>{summary}</summary>{inside}</details>"
 
 
 def image(image: Image) -> str:
@@ -136,10 +141,13 @@ def image(image: Image) -> str:
     '<div class="rlnb-w"><img width="9" alt="a &lt; b" '
     """
     data = b64encode(image.svg.encode("utf-8", "replace")).decode("ascii")
-    # A wide one would become too small to read if it were fitted to the page.
-    look = ' class="rlnb-y"' if image.width > _FITTED else ""
+    # A wide one would become too small to read if it were fitted to the page. Many hosts hide
+    # the bar by which it scrolls.
+    wide = image.width > _FITTED
+    look, hint = (' class="rlnb-y"', _SCROLLS) if wide else ("", "")
     size = f'width="{round(image.width)}" alt="{attr(image.alt)}"'
-    return f'<div class="rlnb-w"><img{look} {size} src="data:image/svg+xml;base64,{data}"></div>'
+    drawn = f'<img{look} {size} src="data:image/svg+xml;base64,{data}">'
+    return f'<div class="rlnb-w">{drawn}</div>{hint}'
 
 
 def _photo(photo: Photo) -> str:
@@ -155,7 +163,7 @@ def _head(head: Head) -> str:
         return f'<p class="rlnb-h rlnb-q"><span>{_line(head.name)}{said}</span>{right}</p>'
     badges = [b for b in head.about if isinstance(b, Bit) and b.role == "badge"]
     about = tuple(b for b in head.about if b not in badges and b != " ")
-    words = esc(head.kind) + (f" · {_line(about)}" if about else "")
+    words = " · ".join(each for each in (esc(head.kind_apart), _line(about)) if each)
     after = "".join(f"{_APART}{_line((b,))}" for b in badges)
     return (
         f'<p class="rlnb-h"><b>{_line(head.name)}</b> <span class="rlnb-q">{words}</span>'

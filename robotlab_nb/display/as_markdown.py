@@ -91,7 +91,8 @@ def _head(head: Head) -> str:
     if not head.kind:
         return name + (f" · {_flat(head.right)}" if head.right else "")
     about = f" · {_flat(head.about)}" if head.about else ""
-    return f"**{name}** · {inert(head.kind)}{about}"
+    kind = f" · {inert(head.kind_apart)}" if head.kind_apart else ""
+    return f"**{name}**{kind}{about}"
 
 
 def _prose(prose: Prose) -> str:

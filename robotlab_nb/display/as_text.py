@@ -137,8 +137,9 @@ class _Writer:
 
 def _head(head: Head) -> str:
     name = one_line(_line(head.name), COLUMNS)
-    kind = f"{plain(head.kind).capitalize()} " if head.kind else ""
-    about = f" · {_line(head.about)}" if head.about else ""
+    kind = f"{plain(head.kind_apart).capitalize()} " if head.kind_apart else ""
+    apart = " " if head.about and isinstance(head.about[0], Bit) else " · "
+    about = f"{apart}{_line(head.about)}" if head.about else ""
     right = f" · {_line(head.right)}" if head.right else ""
     return " ".join(f"{kind}{name}{about}{right}".split("\n"))
 

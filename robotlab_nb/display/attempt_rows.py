@@ -13,12 +13,12 @@ from .escape import one_line
 from .parts import Fold, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..core.state import Attempt, ModelCall, RunState
     from .parts import Block, Line
 
-__all__ = ["attempts", "who_answered"]
+__all__ = ["attempt_table", "attempts", "who_answered"]
 
 _ROWS = 50
 
@@ -32,7 +32,16 @@ def attempts(state: RunState) -> Iterable[Block]:
     ----------
     state : RunState
     """
-    calls = list(state.model_calls.values())
+    yield from attempt_table(list(state.model_calls.values()))
+
+
+def attempt_table(calls: Sequence[ModelCall]) -> Iterable[Block]:
+    """The same of some model calls.
+
+    Parameters
+    ----------
+    calls : sequence of ModelCall
+    """
     shown = [(n, call) for n, call in enumerate(calls, 1) if _troubled(call)]
     rows = [row for n, call in shown for row in _rows("" if len(calls) == 1 else f"call {n}", call)]
     if not rows:
@@ -85,13 +94,19 @@ def _rows(label: str, call: ModelCall) -> Iterator[Row]:
         yield _row(label, attempt, after)
 
 
+def _fault(error: Mapping[str, Any]) -> str:
+    """What went wrong; the HTTP status stands in front where the message does not tell it."""
+    words = one_line(error.get("message") or error.get("type") or "failed", 160)
+    status = one_line(error["status"], 10) if error.get("status") else ""
+    return words if not status or status in words else f"{status}, {words}"
+
+
 def _row(label: str, attempt: Attempt, after: dict[Any, Any]) -> Row:
     error = attempt.error
     words = "✓\u00a0answered"
     if error is not None:
         wait = seconds(attempt.retry_in_s, limit=True)
-        status = f"{one_line(error['status'], 10)}, " if error.get("status") else ""
-        words = status + one_line(error.get("message") or error.get("type") or "failed", 160)
+        words = _fault(error)
         if wait:
             words += f" · next after {wait}"
         elif attempt.model in after:

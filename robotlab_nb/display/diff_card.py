@@ -19,6 +19,8 @@ __all__ = ["differences"]
 _ROWS = 60
 _TEXTS = 12
 _WORDS = 2000
+#: characters of each text that are compared: telling long ones apart may take seconds
+_COMPARED = 1500
 
 
 def differences(thing: Diff) -> Picture:
@@ -76,9 +78,18 @@ def _row(row: Mapping[str, Any]) -> tuple[Line, ...]:
 
 
 def _texts(thing: Diff) -> Iterable[Block]:
-    changed = [row["task"] for row in thing.rows if "text" in row["what"]]
-    for name in changed[:_TEXTS]:
-        yield Fold((one_line(name, 80),), (Para(_line(thing.words(name))),))
+    changed = [row for row in thing.rows if "text" in row["what"]]
+    for row in changed[:_TEXTS]:
+        name = row["task"]
+        blocks = [Para(_line(thing.words(name, _COMPARED)))]
+        if max(len(row[key] or "") for key in ("text_a", "text_b")) > _COMPARED:
+            told = (
+                quiet(f"their first {_COMPARED:,} characters; "),
+                code("diff.text(…)"),
+                " has all",
+            )
+            blocks.append(Para(told, quiet=True))
+        yield Fold((one_line(name, 80),), tuple(blocks))
     if len(changed) > _TEXTS:
         yield Para((quiet(f"… {len(changed) - _TEXTS:,} more texts"),))
 

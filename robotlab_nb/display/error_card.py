@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..core.errors import ModelError, OutputError, RunInterrupted, RunWaiting
+from ..core.errors import ModelError, OutputError, RunInterrupted, RunWaiting, TaskNotRun
 from . import network_card
 from .answer_data import faults
 from .besides import error_words
@@ -67,6 +67,7 @@ def causes(thing: BaseException) -> list[str]:
     ["KeyError: 'b'"]
     """
     found: list[str] = []
+    said = one_line(thing, 4000)
     seen = {id(thing)}
     here: BaseException | None = thing
     while here is not None and len(found) < _CAUSES:
@@ -75,7 +76,10 @@ def causes(thing: BaseException) -> list[str]:
             break
         seen.add(id(here))
         text = one_line(here, 300)
-        found.append(f"{type(here).__name__}: {text}" if text else type(here).__name__)
+        # An error that only passes on what was said below it is told once.
+        if not text or text not in said:
+            found.append(f"{type(here).__name__}: {text}" if text else type(here).__name__)
+        said += f"\n{text}"
     return found
 
 
@@ -87,11 +91,18 @@ def _notice(thing: RobotLabError) -> Block:
             lines.append(Para(ticked(clip(thing.hint, 1000))))
         lines.append(Para((type(thing).__name__,), quiet=True))
         return Quote(tuple(lines), "rail", hue)
-    lines = list(fault_lines(_facts(thing)))
+    lines = list(fault_lines(_facts(thing), None if _in_a_run(thing) else type(thing).__name__))
     if thing.run is not None:
         lines.append(Para(("its run: ", code("error.run")), quiet=True))
     lines += [Para((quiet(f"caused by {cause}"),)) for cause in causes(thing)]
     return Quote(tuple(lines), "rail", "kf")
+
+
+def _in_a_run(thing: RobotLabError) -> bool:
+    """Whether something was done and failed; else it was a mistake, found before anything ran."""
+    if isinstance(thing, TaskNotRun):
+        return False
+    return thing.run is not None or thing.run_id is not None or isinstance(thing, ModelError)
 
 
 def _errors(thing: RobotLabError) -> Iterable[Block]:

@@ -71,6 +71,30 @@ class Layout:
     height: float
     engine: str
 
+    def widened(self, width: float) -> Layout:
+        """The same with boxes of another width; the gaps between them stay.
+
+        Parameters
+        ----------
+        width : float
+            Pixels.
+
+        Examples
+        --------
+        >>> found = layout(2, [(0, 1)]).widened(200)
+        >>> found.boxes, found.width
+        (((0.0, 0.0), (240.0, 0.0)), 440.0)
+        """
+        if width == WIDTH:
+            return self
+
+        def moved(points: Iterable[Point]) -> tuple[Point, ...]:
+            return tuple((_stretched(x, width), y) for x, y in points)
+
+        routes = tuple(Route(r.source, r.target, moved(r.points)) for r in self.routes)
+        whole = _stretched(self.width, width)
+        return Layout(moved(self.boxes), routes, whole, self.height, self.engine)
+
 
 def layout(
     count: int, edges: Iterable[Edge], *, renderer: str = "auto", height: float = HEIGHT
@@ -197,6 +221,13 @@ def _forward(count: int, edges: Iterable[Edge]) -> tuple[list[Edge], list[int]]:
             if not waiting[target]:
                 ready.append(target)
     return sorted(kept), ranks
+
+
+def _stretched(x: float, width: float) -> float:
+    """Where an x is when all columns have another width."""
+    column, inside = divmod(x, WIDTH + GAP_X)
+    within = inside * width / WIDTH if inside <= WIDTH else inside - WIDTH + width
+    return round(column * (width + GAP_X) + within, 1)
 
 
 # -- from places to a picture's numbers ----------------------------------------------------

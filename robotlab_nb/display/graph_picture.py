@@ -6,13 +6,20 @@ One SVG string that follows the theme of the page it is shown on. Coordinates co
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
+from dataclasses import replace
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import graph_groups
 from .amounts import dollars, seconds
 from .as_html import image as image_html
-from .escape import one_line
-from .graph_layout import HEIGHT, WIDTH, layout, phases
+from .escape import attr, one_line
+from .graph_engines import GAP_X
+from .graph_groups import framed, members_of
+from .graph_layout import HEIGHT, WIDTH, layout
+from .graph_phases import placed
+from .graph_words import MOST_BOXES, told, traits_told, who_does
 from .network_facts import EdgeFacts, facts_of
 from .parts import Image
 from .states import state_of
@@ -28,11 +35,14 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_BOXES", "draw", "img", "svg", "told"]
 
-#: More tasks than this are drawn by phase.
-MOST_BOXES = 150
+#: Boxes of phases.
 _MOST_PHASES = 12
+#: Pixels that a picture may always take; and the widest box, where there is room.
+_PAGE, _WIDEST = 800, 260
+#: Between words and the side of a box that is as wide as they want.
+_AIR = 5
 #: Where words start in a box, and how much room they have.
-_LEFT, _ROOM = 27, WIDTH - 27 - 5
+_LEFT, _ROOM = 27, WIDTH - 27 - 3
 #: Less room than this holds no name.
 _LEAST = 36
 _FAINT = frozenset({"pending", "blocked", "skipped", "halted"})
@@ -105,144 +115,125 @@ def draw(
     Image
     """
     many = len(facts.tasks) > MOST_BOXES
-    body, width, height, entries = (_by_phase if many else _by_task)(facts, renderer)
-    below, bottom = "", height + 2 * PAD
+    body, width, height, entries, lines = (_by_phase if many else _by_task)(facts, renderer)
+    below, bottom = [], height + 2 * PAD
+    for words in lines:
+        below.append(text(PAD, bottom + 8, shortened(words, max(width, _PAGE) - 2 * PAD)))
+        width, bottom = max(width, min(wide(words) + 2 * PAD, _PAGE)), bottom + 18
     if entries or facts.simulated:
-        line = height + PAD + 24
-        below, end = legend(line, entries)
+        line = bottom - PAD + 24
+        key, end = legend(line, entries)
         if facts.simulated:
-            framed, end = chip(end + 20 if entries else PAD, line, "simulated")
-            below += framed
+            word, end = chip(end + 20 if entries else PAD, line, "simulated")
+            key += word
+        below.append(key)
         width, bottom = max(width, end + PAD), line + 14
     name, words = one_line(facts.name, 80), told(facts)
-    whole = document(width, bottom, f"Network {name}", words, body + below)
+    whole = document(width, bottom, f"Network {name}", words, body + "".join(below))
     return Image(whole, words, width, rows)
 
 
-def told(facts: NetworkFacts) -> str:
-    """A network in words: every task, and where it stands.
-
-    Parameters
-    ----------
-    facts : NetworkFacts
-    """
-    head = [f"Network {one_line(facts.name, 80)}"]
-    if facts.status:
-        head.append(state_of(facts.status).word)
-    if facts.simulated:
-        head.append("simulated")
-    if len(facts.tasks) > MOST_BOXES:
-        return f"{', '.join(head)}. {_counted(facts.tasks)}. {_remarkable(facts.tasks)}".strip()
-    return f"{', '.join(head)}. {'; '.join(map(_task_told, facts.tasks))}."
-
-
-def _task_told(task: TaskFacts) -> str:
-    name = one_line(task.name, 80)
-    if not task.status:
-        needs = [one_line(need, 80) for need in task.depends_on]
-        after = f"after {' and '.join(needs)}" if needs else ""
-        words = [name, _who(task), after, *_traits(task), *task.traits]
-        return ", ".join(word for word in words if word)
-    words = [state_of(task.status).word, task.progress, seconds(task.worked_s) or ""]
-    words.append(one_line(task.note, 120))
-    return f"{name} {', '.join(word for word in words if word)}"
-
-
-def _counted(tasks: Sequence[TaskFacts]) -> str:
-    counts = Counter(state_of(task.status).word for task in tasks if task.status)
-    words = [f"{number:,} {word}" for word, number in counts.items()]
-    return f"{len(tasks):,} tasks" + (f": {', '.join(words)}" if words else "")
-
-
-def _remarkable(tasks: Sequence[TaskFacts], most: int = 50) -> str:
-    """Those of many tasks that a person should look at."""
-    found = [task for task in tasks if task.status and state_of(task.status).hue]
-    more = f" and {len(found) - most:,} more" if len(found) > most else ""
-    return "; ".join(map(_task_told, found[:most])) + more + "." if found else ""
-
-
 class _Drawn(NamedTuple):
-    """SVG, the size it takes, and what the legend explains; pixels."""
+    """SVG, the size it takes in pixels, what the legend explains, and lines of words above that."""
 
     body: str
     width: float
     height: float
     entries: list[tuple[str, str]]
+    lines: list[str]
 
 
 # -- a box for each task -------------------------------------------------------------------
 
 
 def _by_task(facts: NetworkFacts, renderer: str) -> _Drawn:
+    tasks = facts.tasks
     pairs = [(edge.source, edge.target) for edge in facts.edges]
-    placed = layout(len(facts.tasks), pairs, renderer=renderer)
+    narrow = layout(len(tasks), pairs, renderer=renderer)
+    width = _suited(tasks, narrow)
+    found = narrow.widened(width)
     edges = {(edge.source, edge.target): edge for edge in facts.edges}
-    drawn = _edges(placed, edges)
-    drawn += "".join(
-        _box(task, x + PAD, y + PAD) for task, (x, y) in zip(facts.tasks, placed.boxes, strict=True)
+    groups = members_of(tasks)
+    frames, left = framed(groups, found.boxes, width)
+    below, labels = graph_groups.drawn(frames, PAD)
+    framed_ones = {f"group {label}" for label in groups if label not in left}
+    boxes = "".join(
+        _box(_less(task, framed_ones), x + PAD, y + PAD, width)
+        for task, (x, y) in zip(tasks, found.boxes, strict=True)
     )
-    shown = [edges[route.source, route.target] for route in placed.routes]
+    shown = [edges[route.source, route.target] for route in found.routes]
     entries = _meanings(shown, live=facts.live, declared=not facts.status)
-    return _Drawn(drawn, placed.width + 2 * PAD, placed.height, entries)
+    words = below + _edges(found, edges) + boxes + labels
+    lines = graph_groups.told(left, groups, tasks)
+    return _Drawn(words, found.width + 2 * PAD, found.height, entries, lines)
 
 
-def _box(task: TaskFacts, x: float, y: float) -> str:
+def _less(task: TaskFacts, known: set[str]) -> TaskFacts:
+    """A task without traits that a frame around its box tells."""
+    return replace(task, traits=tuple(trait for trait in task.traits if trait not in known))
+
+
+def _suited(tasks: Iterable[TaskFacts], found: Layout) -> float:
+    """The width of boxes that what is in them wants, where there is room for it."""
+    columns = round((found.width + GAP_X) / (WIDTH + GAP_X)) or 1
+    room = (_PAGE - 2 * PAD + GAP_X) / columns - GAP_X
+    wanted = ceil(max((_wants(task) for task in tasks), default=0.0)) + WIDTH - _ROOM + _AIR
+    return max(min(wanted, floor(room), _WIDEST), WIDTH)
+
+
+def _wants(task: TaskFacts) -> float:
+    """How much room the words of a box would take."""
+    name = wide(one_line(task.name, 200), 13, bold=True)
+    return max(name, *(wide(f"{words}{after}") for words, after in _lines(task, 1e4)))
+
+
+def _lines(task: TaskFacts, room: float) -> list[tuple[str, str]]:
+    """The two lines under a task's name, and quiet words that follow them."""
+    if not task.status:
+        traits = " · ".join((*traits_told(task), *task.traits))
+        return [(who_does(task), ""), (traits, "")]
+    word = state_of(task.status).word
+    return [(word, _beside(task, word, room)), (_figures(task), "")]
+
+
+def _box(task: TaskFacts, x: float, y: float, width: float) -> str:
     state = state_of(task.status) if task.status else None
     faint = task.status in _FAINT
     hue = state.hue[1:] if state else ""
     plain = "p o" if faint else "p d"
-    out = [_sheet(x + 4, y + 4, plain)] if task.kind == "network" else []
-    name = shortened(task.name, _ROOM, 13, bold=True) or "?"
+    room = width - (WIDTH - _ROOM)
+    out = [_sheet(x + 4, y + 4, width, plain)] if task.kind == "network" else []
+    name = shortened(task.name, room, 13, bold=True) or "?"
+    (first, after), (last, _) = _lines(task, room)
+    colour = "" if state is None or (faint and not hue) else f"f{hue}" if hue else "n"
     out += [
-        _sheet(x, y, plain, hue),
-        mark(task.lane, x + 11, y + 9.5),
+        _sheet(x, y, width, plain, hue),
+        mark(task.lane, x + 11, y + 9.5, task.kind),
         text(x + _LEFT, y + 19, name, "b" if faint else "n b"),
+        icon(state.icon, state.hue, x + 10, y + 26) if state else "",
+        text(x + _LEFT, y + 36, shortened(first, room), colour, after=after),
+        text(x + _LEFT, y + 51, shortened(last, room)),
     ]
-    if state is None:
-        out.append(text(x + _LEFT, y + 36, shortened(_who(task), _ROOM)))
-        traits = " · ".join((*_traits(task), *task.traits))
-        out.append(text(x + _LEFT, y + 51, shortened(traits, _ROOM)))
-        return "".join(out)
-    colour = f"f{hue}" if hue else "" if faint else "n"
-    out.append(icon(state.icon, state.hue, x + 10, y + 26))
-    after = _beside(task, state.word)
-    out.append(text(x + _LEFT, y + 36, state.word, colour, after=after))
-    out.append(text(x + _LEFT, y + 51, shortened(_figures(task), _ROOM)))
+    if any(each.endswith("…") for each in (name, after)):  # for who opens the picture by itself
+        out = ["<g><title>", attr(f"{one_line(task.name, 200)} · {who_does(task)}"), "</title>",
+               *out, "</g>"]  # fmt: skip
     return "".join(out)
 
 
-def _sheet(x: float, y: float, plain: str, hue: str = "", height: float = HEIGHT) -> str:
+def _sheet(x: float, y: float, width: float, plain: str, hue: str = "") -> str:
     """A box, in the colour of what a person should look at."""
     look = f'class="b{hue} s{hue}" stroke-width="1.6"' if hue else f'class="{plain}"'
-    size = f'width="{WIDTH}" height="{number(height)}" rx="6"'
+    size = f'width="{number(width)}" height="{HEIGHT}" rx="6"'
     return f'<rect {look} x="{number(x)}" y="{number(y)}" {size}/>'
 
 
-def _beside(task: TaskFacts, word: str) -> str:
+def _beside(task: TaskFacts, word: str, room: float = _ROOM) -> str:
     """Who does the task, to follow its state: where that is another name and there is room."""
-    who = _who(task)
-    room = _ROOM - wide(word) - wide(" · ")
-    if who.casefold() == task.name.casefold() or room < _LEAST:
+    who = who_does(task)
+    left = room - wide(word) - wide(" · ")
+    if who.casefold() == task.name.casefold() or left < min(_LEAST, wide(who)):
         return ""
-    return f" · {shortened(who, room)}"
-
-
-def _who(task: TaskFacts) -> str:
-    return one_line(task.robot or task.network, 80) or task.kind
-
-
-def _traits(task: TaskFacts) -> list[str]:
-    """What was declared of a task beside its needs."""
-    found = []
-    if task.optional:
-        found.append("has a condition" if task.conditional else "optional")
-    if task.routes:
-        found.append("routes")
-    if task.on_failure == "stop":
-        found.append("its failure stops all")
-    elif task.on_failure == "continue":
-        found.append("may fail")
-    return found
+    return f" · {shortened(who, left)}"
 
 
 def _figures(task: TaskFacts) -> str:
@@ -262,57 +253,33 @@ def _figures(task: TaskFacts) -> str:
     return " · ".join(word for word in (seconds(task.worked_s), amount) if word)
 
 
-# -- many tasks, by phase ------------------------------------------------------------------
+# -- many tasks ----------------------------------------------------------------------------
 
 
 def _by_phase(facts: NetworkFacts, renderer: str) -> _Drawn:
-    pairs = [(edge.source, edge.target) for edge in facts.edges]
-    groups = phases(len(facts.tasks), pairs, _MOST_PHASES)
-    counts = [
-        Counter(facts.tasks[place].status for place in places if facts.tasks[place].status)
-        for _, _, places in groups
-    ]
-    height = 46 + 16 * max(map(len, counts), default=0)
-    chain = [(n, n + 1) for n in range(len(groups) - 1)]
-    placed = layout(len(groups), chain, renderer=renderer, height=height)
-    begun = [any(facts.tasks[p].started_s is not None for p in places) for *_, places in groups]
-    edges = {(a, b): EdgeFacts(a, b, passed=not facts.status or begun[b]) for a, b in chain}
-    drawn = [_edges(placed, edges)]
-    for (first, last, places), found, (x, y) in zip(groups, counts, placed.boxes, strict=True):
-        name = f"phase {first + 1}" if first == last else f"phases {first + 1}–{last + 1}"
-        drawn.append(_phase(name, len(places), found, x + PAD, y + PAD, height))
+    found = placed(facts, _MOST_PHASES, renderer)
+    edges = {
+        (route.source, route.target): EdgeFacts(
+            route.source,
+            route.target,
+            passed=not facts.status or found.begun[route.target],
+        )
+        for route in found.places.routes
+    }
+    drawn = _edges(found.places, edges) + found.boxes
     entries = [("", f"{len(facts.tasks):,} tasks: more than {MOST_BOXES} are drawn by phase")]
     entries += _meanings(list(edges.values()), live=facts.live, declared=not facts.status)
-    return _Drawn("".join(drawn), placed.width + 2 * PAD, placed.height, entries)
-
-
-def _phase(
-    name: str, count: int, found: Mapping[str, int], x: float, y: float, height: float
-) -> str:
-    hues = {state_of(status).hue[1:] for status in found} - {""}
-    hue = next((each for each in "wfr" if each in hues), "")
-    out = [
-        _sheet(x, y, "p d", hue, height),
-        text(x + 11, y + 19, name, "n b"),
-        text(x + 11, y + 35, f"{count:,} task{'' if count == 1 else 's'}"),
-    ]
-    for row, (status, number_) in enumerate(sorted(found.items(), key=lambda each: -each[1])):
-        state = state_of(status)
-        top = y + 42 + 16 * row
-        out.append(icon(state.icon, state.hue, x + 10, top))
-        colour = f"f{state.hue[1:]}" if state.hue else "n"
-        out.append(text(x + _LEFT, top + 10, f"{number_:,} {state.word}", colour))
-    return "".join(out)
+    return _Drawn(drawn, found.places.width + 2 * PAD, found.places.height, entries, [])
 
 
 # -- edges ---------------------------------------------------------------------------------
 
 
-def _edges(placed: Layout, edges: Mapping[tuple[int, int], EdgeFacts]) -> str:
+def _edges(where: Layout, edges: Mapping[tuple[int, int], EdgeFacts]) -> str:
     """All edges, one path for each kind of line, the thin ones below."""
     lines: dict[tuple[bool, bool], list[str]] = defaultdict(list)
     heads: dict[bool, dict[str, None]] = defaultdict(dict)
-    for route in placed.routes:
+    for route in where.routes:
         edge = edges[route.source, route.target]
         lines[edge.passed, edge.optional].append(_curve(route.points))
         x, y = route.points[-1]

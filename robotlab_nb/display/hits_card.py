@@ -1,4 +1,4 @@
-"""The picture of what a search through a conversation found: best first, with scores."""
+"""The pictures of what searches found, in a conversation or in documents: best first."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from .parts import Para, Picture, Table, part, quiet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..memory.documents import DocumentHit
     from ..robot.history_search import Hit
     from .parts import Block
 
-__all__ = ["hits"]
+__all__ = ["hits", "passages"]
 
 _ROWS = 60
 
@@ -44,6 +45,27 @@ def hits(thing: Sequence[Hit]) -> Picture:
             yield Para((quiet(f"… {len(thing) - _ROWS:,} more"),))
 
     return Picture(part("hits", blocks))
+
+
+def passages(things: Sequence[DocumentHit]) -> Picture:
+    """The picture of what a search through documents found.
+
+    Parameters
+    ----------
+    things : sequence of DocumentHit
+    """
+
+    def blocks() -> Iterable[Block]:
+        yield Para((count(len(things), "passage") + " found",), quiet=True)
+        rows = tuple(
+            ((one_line(hit.key, 80),), (f"{hit.score:.2f}",), (one_line(hit.text, 300),))
+            for hit in things[:_ROWS]
+        )
+        yield Table(("document", "score", "passage"), rows, frozenset({1}))
+        if len(things) > _ROWS:
+            yield Para((quiet(f"… {len(things) - _ROWS:,} more"),))
+
+    return Picture(part("passages", blocks))
 
 
 #: what a role is called on a screen, as in a transcript

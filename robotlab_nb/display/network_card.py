@@ -48,11 +48,10 @@ if TYPE_CHECKING:
     from ..core.state import RunState
     from ..network.network import Network
     from ..network.result import NetworkResult
-    from ..robot.delegating import DelegationFuture
     from ..runtime.run import Run
     from .network_facts import NetworkFacts, TaskFacts
 
-__all__ = ["after_notice", "delegated", "network", "result", "run"]
+__all__ = ["after_notice", "network", "result", "run", "whole"]
 
 #: Failed tasks that have a notice of their own.
 _NOTICES = 5
@@ -113,18 +112,16 @@ def run(thing: Run[Any]) -> Picture:
     return Picture(blocks, framed=True)
 
 
-def delegated(thing: DelegationFuture[Any]) -> Picture:
-    """The picture of a delegated task: by whom, then its run.
+def whole(state: RunState, named: str) -> tuple[Block, ...]:
+    """Everything about a network's run that has ended, from its state.
 
     Parameters
     ----------
-    thing : DelegationFuture
+    state : RunState
+    named : str
+        Code that gives its result.
     """
-    drawn = run(thing.run)
-    words: Line = (f"delegated by {one_line(thing.by, 80)}",)
-    if not thing.resolved:
-        words = dots(words, (code("future.value()"), " waits for the result"))
-    return Picture((*part("delegation", lambda: [Para(words, quiet=True)]), *drawn.blocks), True)
+    return _ended(state, _once(lambda: facts_of(state)), named)
 
 
 def after_notice(state: RunState, named: str) -> tuple[Block, ...]:
@@ -212,10 +209,8 @@ def _faults(thing: Network) -> Iterable[Block]:
     try:
         thing.validate()
     except GraphError as error:
-        lines: list[Block] = [Para(dots(state_bit("failed", loud=True), clip(error.message, 4000)))]
-        if error.hint:
-            lines.append(Para(ticked(clip(error.hint, 1000))))
-        yield Quote(tuple(lines), "rail", "kf")
+        told = {"message": error.message, "hint": error.hint}
+        yield Quote(tuple(fault_lines(told, type(error).__name__)), "rail", "kf")
 
 
 def _drawing(facts: NetworkFacts) -> Iterable[Block]:

@@ -74,6 +74,9 @@ class TaskFacts:
         How far it has come, in words.
     share : float or None
         The same as a share of 0 to 1, of a map whose items were counted.
+    held : tuple of (float, float or None)
+        When it asked a person, in seconds since the network's start, and how long it waited;
+        None where it still does.
     """
 
     name: str
@@ -99,6 +102,7 @@ class TaskFacts:
     traits: tuple[str, ...] = ()
     progress: str = ""
     share: float | None = None
+    held: tuple[tuple[float, float | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +240,7 @@ def _happened(state: RunState, latest: float) -> NetworkFacts:
                 route=_names(task.route),
                 progress=progress.words,
                 share=progress.share,
+                held=_held(task.name, state, runs, start),
             )
         )
     return NetworkFacts(
@@ -272,6 +277,21 @@ def _open_questions(state: RunState) -> dict[str, str]:
         for asked in list(state.asked.values())
         if asked.status == "pending" and isinstance(asked.task, str)
     }
+
+
+def _held(
+    task: str, state: RunState, runs: Iterable[RunState], start: float
+) -> tuple[tuple[float, float | None], ...]:
+    """When a task asked a person: itself, or what ran in it."""
+    asked = [each for each in list(state.asked.values()) if each.task == task]
+    for run in runs:
+        asked += [each for inner in run.walk() for each in list(inner.asked.values())]
+    waits = {
+        (max((_number(each.asked_s) or 0.0) - start, 0.0), _number(each.waited_s))
+        for each in asked
+        if each.status == "pending" or _number(each.waited_s) is not None
+    }
+    return tuple(sorted(waits, key=lambda wait: (wait[0], wait[1] or 0.0)))
 
 
 def _latest(thing: Any, state: RunState, now: float | None) -> float:

@@ -100,6 +100,12 @@ class Head:
     about: Line = ()
     right: Line = ()
 
+    @property
+    def kind_apart(self) -> str:
+        """The kind, where the name does not say it already."""
+        said = "".join(each if isinstance(each, str) else each.text for each in self.name)
+        return "" if said.lower() == self.kind.lower() else self.kind
+
 
 @dataclass(frozen=True, slots=True)
 class Para:
@@ -174,6 +180,8 @@ class Fold:
         At the far end.
     told : bool
         Whether plain text tells its contents too, where there is room.
+    opened : bool
+        Whether it is open from the start.
     """
 
     title: Line
@@ -181,6 +189,7 @@ class Fold:
     note: str = ""
     right: Line = ()
     told: bool = False
+    opened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

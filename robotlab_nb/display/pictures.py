@@ -11,8 +11,8 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..core.messages import Message
 from . import as_html, as_markdown, as_text
+from .columns import COLUMNS, wrap
 from .escape import clip, esc, plain
 from .parts import Para, Picture
 from .style import STYLE
@@ -20,7 +20,7 @@ from .style import STYLE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["html", "markdown", "text"]
+__all__ = ["html", "markdown", "picture", "text"]
 
 #: class name -> module of this room, function
 _DRAWERS: dict[str, tuple[str, str]] = {
@@ -42,6 +42,9 @@ _DRAWERS: dict[str, tuple[str, str]] = {
     "Question": ("question_card", "question"),
     "Asked": ("question_card", "question"),
     "RobotResult": ("result_card", "result"),
+    "Chat": ("chat_card", "chat"),
+    "Replay": ("replay_card", "replay"),
+    "Exchange": ("exchange_card", "exchange"),
     "Run": ("network_card", "run"),
     "Network": ("network_card", "network"),
     "NetworkResult": ("network_card", "result"),
@@ -52,11 +55,49 @@ _DRAWERS: dict[str, tuple[str, str]] = {
     "Memory": ("shared_cards", "memory"),
     "Documents": ("shared_cards", "documents"),
     "Bus": ("bus_card", "bus"),
-    "DelegationFuture": ("network_card", "delegated"),
+    "DelegationFuture": ("state_card", "delegated"),
     "Diff": ("diff_card", "differences"),
     "Task": ("task_card", "task"),
     "TaskResult": ("task_card", "result"),
+    "CheckUp": ("doctor_card", "check_up"),
+    "DryRun": ("magic_cards", "dry"),
+    "Help": ("magic_cards", "help_of"),
+    "RobotList": ("magic_cards", "robots"),
     "RobotLabError": ("error_card", "error"),
+    "RunState": ("state_card", "state"),
+    "Log": ("log_card", "log"),
+    "Selection": ("log_card", "selection"),
+    "LoggedRun": ("log_card", "logged_run"),
+    "LogFrames": ("log_card", "frames"),
+    "Plot": ("log_card", "plot"),
+    "Frames": ("frames_card", "frames"),
+    "ToolCall": ("call_card", "tool_call"),
+    "ModelCall": ("call_card", "model_call"),
+    "Usage": ("record_card", "usage"),
+    "Event": ("record_card", "event"),
+    "MemoryChange": ("record_card", "change"),
+    "UserMessage": ("record_card", "record"),
+    "Record": ("record_card", "record"),
+    "View": ("transcript", "view"),
+    "RobotMessage": ("mail_card", "message"),
+    "DeadLetter": ("mail_card", "dead_letter"),
+    "Receipt": ("mail_card", "receipt"),
+    "Delivery": ("mail_card", "delivery"),
+    "OutboxEntry": ("mail_card", "entry"),
+    "Outbox": ("mail_card", "outbox"),
+    "Channel": ("mail_card", "channel"),
+    "Subscription": ("mail_card", "subscription"),
+}
+#: what lists are of -> module of this room, function
+_LISTS: dict[str, tuple[str, str]] = {
+    "Message": ("transcript", "messages"),
+    "ToolCall": ("call_card", "tool_calls"),
+    "Run": ("call_card", "runs"),
+    "LoggedRun": ("log_card", "logged_runs"),
+    "Event": ("record_card", "events"),
+    "DeadLetter": ("mail_card", "dead_letters"),
+    "DocumentHit": ("hits_card", "passages"),
+    "Asked": ("call_card", "questions"),
 }
 _MOST_BYTES = 2_000_000
 _PACKAGE = __name__.partition(".")[0]
@@ -82,7 +123,7 @@ def html(thing: Any) -> str:
     True
     """
     try:
-        body = as_html.write(_picture(thing))
+        body = as_html.write(picture(thing))
         if len(body.encode("utf-8", "replace")) + len(STYLE) <= _MOST_BYTES:
             return STYLE + body
     except Exception:
@@ -105,9 +146,9 @@ def text(thing: Any) -> str:
       Hello
     """
     try:
-        return as_text.write(_picture(thing))
+        return as_text.write(picture(thing))
     except Exception:
-        return _named(thing)
+        return "\n".join(wrap(_named(thing), COLUMNS, as_text.LINES)[0])
 
 
 def markdown(thing: Any) -> str:
@@ -126,27 +167,39 @@ def markdown(thing: Any) -> str:
     > 2 \* 3 \<b\>
     """
     try:
-        return as_markdown.write(_picture(thing))
+        return as_markdown.write(picture(thing))
     except Exception:
         return as_markdown.write(Picture((Para((_named(thing),)),)))
 
 
-def _picture(thing: Any) -> Picture:
-    drawer = _drawer(thing)
-    if drawer is None:
-        return Picture((Para((_named(thing),)),))
+def picture(thing: Any) -> Picture:
+    """The parts that an object's picture is made of; one that cannot be drawn is named.
+
+    Parameters
+    ----------
+    thing : object
+    """
     try:
-        return drawer(thing)
+        drawer = _drawer(thing)
+        if drawer is not None:
+            return drawer(thing)
     except Exception:
-        return Picture((Para((_named(thing),)),))
+        pass
+    return Picture((Para((_named(thing),)),))
 
 
 def _drawer(thing: Any) -> Callable[[Any], Picture] | None:
-    if isinstance(thing, (list, tuple)) and thing and all(isinstance(m, Message) for m in thing):
-        return _function("transcript", "messages")
-    for cls in type(thing).__mro__:
-        if cls.__name__ in _DRAWERS and cls.__module__.partition(".")[0] == _PACKAGE:
-            return _function(*_DRAWERS[cls.__name__])
+    found = _known(type(thing), _DRAWERS)
+    if found is None and isinstance(thing, (list, tuple)) and thing:
+        kinds = {type(each) for each in thing}
+        found = _known(kinds.pop(), _LISTS) if len(kinds) == 1 else None
+    return None if found is None else _function(*found)
+
+
+def _known(kind: type, drawers: dict[str, tuple[str, str]]) -> tuple[str, str] | None:
+    for cls in kind.__mro__:
+        if cls.__name__ in drawers and cls.__module__.partition(".")[0] == _PACKAGE:
+            return drawers[cls.__name__]
     return None
 
 

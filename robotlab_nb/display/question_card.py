@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from .parts import Block, Inline, Line
 
 __all__ = [
-    "asked_of", "limit_words", "open_cards", "outcome", "question", "settled", "settled_fold",
-    "ways", "written",
+    "after_words", "asked_of", "limit_words", "of_run", "open_cards", "outcome", "question",
+    "settled", "settled_fold", "ways", "written",
 ]  # fmt: skip
 
 #: open questions that have a card of their own, settled ones that have a line
@@ -64,6 +64,24 @@ def question(thing: Question | Asked) -> Picture:
     if getattr(thing, "status", "pending") != "pending":
         return Picture(part("answer", lambda: [Para(settled(thing), quiet=True)]))
     return Picture(part("question", lambda: [_card(thing, "run", alone=True)]))
+
+
+def of_run(asked: Sequence[Asked]) -> Picture:
+    """The picture of what a run asked: what is settled on a line each, what is open on cards.
+
+    Parameters
+    ----------
+    asked : sequence of Asked
+        In order.
+
+    Examples
+    --------
+    >>> from robotlab_nb.core.records import Asked
+    >>> of_run([Asked({"question_id": "q", "kind": "question", "text": "Size?"}, 1.0)]).framed
+    False
+    """
+    lines = [Para(settled(each), quiet=True) for each in asked if each.status != "pending"]
+    return Picture((*lines, *open_cards(asked, "run")))
 
 
 def asked_of(state: RunState) -> list[Asked]:
@@ -119,14 +137,15 @@ def _card(thing: Asked | Question, named: str, *, alone: bool) -> Quote:
 
 def limit_words(thing: Asked | Question) -> str:
     """How long a question waits, and what comes then."""
-    approval = thing.kind == "approval"
     limit = seconds(thing.timeout_s, limit=True)
-    if limit is None:
-        return "no time limit"
-    after = "then denied" if approval else "then without an answer"
-    if not approval and thing.default is not None:
-        after = "then the default"
-    return f"waits {limit}, {after}"
+    return "no time limit" if limit is None else f"waits {limit}, {after_words(thing)}"
+
+
+def after_words(thing: Asked | Question) -> str:
+    """What comes when nobody answers in time."""
+    if thing.kind == "approval":
+        return "then denied"
+    return "then without an answer" if thing.default is None else "then the default"
 
 
 def _choices(thing: Asked | Question) -> Iterable[Block]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .amounts import cost, count, seconds, tokens
-from .answer_data import as_json, data, rejected, words
+from .answer_data import as_json, data, rejected, sent_back, words
 from .attempt_rows import attempts, who_answered
 from .besides import composed, notes, skills
 from .escape import clip, one_line
 from .parts import (
+    Bit,
     Block,
     Fold,
     Line,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from ..robot.result import RobotResult
     from ..runtime.run import Run
 
-__all__ = ["after_notice", "fault_lines", "happened", "result", "run", "waits"]
+__all__ = ["after_notice", "fault_lines", "happened", "result", "run", "state", "waits"]
 
 _ROWS = 50
 _LIVE = ("pending", "running", "waiting")
@@ -71,6 +72,18 @@ def run(thing: Run[Any]) -> Picture:
     name = one_line(thing.robot_name or state.info.get("name") or "run", 80)
     blocks = part("state", lambda: _live(state, name) if not state.ended else _notice(state, "run"))
     return Picture(blocks + after_notice(state, name, "run.state.text"))
+
+
+def state(thing: RunState) -> Picture:
+    """The picture of a run's state, as far as it has come.
+
+    Parameters
+    ----------
+    thing : RunState
+    """
+    name = one_line(thing.scope.robot or thing.info.get("name") or "run", 80)
+    blocks = part("notice", lambda: _notice(thing, "run"))
+    return Picture(blocks + after_notice(thing, name, "state.text"))
 
 
 def after_notice(state: RunState, name: str, whole: str) -> tuple[Block, ...]:
@@ -159,7 +172,7 @@ def _notice(state: RunState, noun: str) -> Iterable[Block]:
         )
 
 
-def fault_lines(error: Mapping[str, Any]) -> Iterable[Block]:
+def fault_lines(error: Mapping[str, Any], named: str | None = None) -> Iterable[Block]:
     """An error as its events tell it: what was wrong, what to do, what is known beside.
 
     Parameters
@@ -167,25 +180,27 @@ def fault_lines(error: Mapping[str, Any]) -> Iterable[Block]:
     error : mapping
         ``type``, ``message``, ``hint``, ``kind``, ``status``, ``retry_after``, ``retryable``;
         any may be missing.
+    named : str, optional
+        What it is called where nothing ran that could have failed.
     """
     message = clip(error.get("message") or "no message", 2000)
-    yield Para(dots(state_bit("failed", loud=True), message))
+    head = state_bit("failed", loud=True)
+    if named is not None:
+        head = Bit(one_line(named, 60), "state", icon=head.icon, hue=head.hue)
+    yield Para(dots(head, message))
     if error.get("hint"):
         yield Para(ticked(clip(error["hint"], 1000)))
     wait = seconds(error.get("retry_after"), limit=True)
     kind = error.get("kind")
-    yield Para(
-        dots(
-            one_line(error.get("type") or "error", 60),
-            one_line(kind, 40).replace("_", " ") if kind else None,
-            f"HTTP {one_line(error['status'], 10)}" if error.get("status") else None,
-            f"to be tried again after {wait}" if wait else None,
-            "the same call may work when it is repeated"
-            if error.get("retryable") is True
-            else None,
-        ),
-        quiet=True,
+    about = dots(
+        one_line(error.get("type") or "error", 60) if named is None else None,
+        one_line(kind, 40).replace("_", " ") if kind else None,
+        f"HTTP {one_line(error['status'], 10)}" if error.get("status") else None,
+        f"to be tried again after {wait}" if wait else None,
+        "the same call may work when it is repeated" if error.get("retryable") is True else None,
     )
+    if about:
+        yield Para(about, quiet=True)
 
 
 def _interrupted(state: RunState) -> Iterable[Block]:
@@ -301,5 +316,6 @@ def _transcript(state: RunState, name: str) -> Iterable[Block]:
         answer=answer,
         running=running,
         asked={each.tool_call_id: each for each in list(state.asked.values()) if each.tool_call_id},
+        checks=sent_back(state),
     )
     yield Fold(("Transcript",), tuple(transcript(turn, name, beside)), counted(turn), told=True)

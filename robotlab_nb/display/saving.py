@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from errno import EISDIR
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from ..core import secrets
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-__all__ = ["save"]
+__all__ = ["save", "write_file"]
 
 
 def save(thing: Any, path: str | os.PathLike[str]) -> Path:
@@ -37,9 +39,8 @@ def save(thing: Any, path: str | os.PathLike[str]) -> Path:
     GraphError
         For a network that cannot run.
     ConfigurationError
-        For another kind of file, and for ``.png`` without Graphviz: nothing is written.
-    OSError
-        When the file cannot be written.
+        For another kind of file, for ``.png`` without Graphviz, and when the file cannot be
+        written: what was there stays as it was.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def save(thing: Any, path: str | os.PathLike[str]) -> Path:
     ...     save(net, Path(folder) / "net.svg").read_text("utf-8")[:4]
     '<svg'
     """
-    target = Path(path)
+    target = Path(path).expanduser()
     kind = target.suffix.lower()
     if kind not in _KINDS:
         hint = f"{near(kind, _KINDS)} Known endings: {', '.join(_KINDS)}."
@@ -61,8 +62,43 @@ def save(thing: Any, path: str | os.PathLike[str]) -> Path:
             f"how a network went is drawn as .svg, not as {kind}",
             hint="Save the network itself, or end the name in .svg.",
         )
-    data = _KINDS[kind](thing)
-    target.write_bytes(data)
+    return write_file(target, _KINDS[kind](thing))
+
+
+def write_file(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Write a file whole or not at all: whoever reads it meanwhile sees the old one.
+
+    Parameters
+    ----------
+    path : str or path
+        ``~`` is the person's own folder. A link is followed.
+    data : bytes
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ConfigurationError
+        When it cannot be written; the message says why.
+    """
+    target = Path(path).expanduser()
+    whole = target.resolve()
+    fresh = whole.with_name(f".{whole.name[:80]}.{token_hex(4)}.new")
+    try:
+        if whole.is_dir():
+            raise IsADirectoryError(EISDIR, "that is a folder")
+        try:
+            fresh.write_bytes(data)
+            fresh.replace(whole)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{str(target)!r} cannot be written: {error.strerror or type(error).__name__}",
+            hint=f"Is there a folder {str(target.parent)!r}, and may you write there?",
+        ) from error
     return target
 
 

@@ -16,6 +16,7 @@ from .parts import Fields, Fold, Head, Para, Picture, Table, code, dots, part, q
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ..memory.changes import Entry
     from ..memory.documents import Documents
     from ..memory.reactive import Memory
     from ..network.human import Human
@@ -46,22 +47,28 @@ def _keys(thing: Memory) -> Iterable[Block]:
     where = f"at {one_line(url, 120)}" if url is not None else None
     named = one_line(thing.name or "Memory", 120)
     yield Head((named,), "memory", dots(count(len(names), "key"), where))
-    rows = [
-        (
-            (one_line(key, 80),),
-            (f"{entries[key].version:,}",),
-            (_preview(key, entries[key].value),),
-            (one_line(", ".join(sorted(entries[key].labels)), 60),),
-        )
-        for key in shown
-        if key in entries
-    ]
-    labelled = 4 if any(entry.labels for entry in entries.values()) else 3
+    days = {entry.at.date() for entry in entries.values() if entry.at}
+    day = days.pop() if len(days) == 1 else None
+    rows = [_entry(key, entries[key], day is not None) for key in shown if key in entries]
+    labelled = 6 if any(entry.labels for entry in entries.values()) else 5
     if rows:
-        columns = ("key", "version", "value", "labels")[:labelled]
-        yield Table(columns, tuple(row[:labelled] for row in rows), frozenset({1}))
+        at = f"at, UTC {day}" if day else "at, UTC"
+        columns = ("key", "value", "writer", at, "writes", "labels")[:labelled]
+        yield Table(columns, tuple(row[:labelled] for row in rows), frozenset({4}))
     if len(names) > len(shown):
         yield Para((quiet(f"… {len(names) - len(shown):,} more keys"),))
+
+
+def _entry(key: str, entry: Entry, same_day: bool) -> tuple[Line, ...]:
+    at = f"{entry.at:{'%H:%M:%S' if same_day else '%Y-%m-%d %H:%M:%S'}}" if entry.at else ""
+    return (
+        (one_line(key, 80),),
+        (_preview(key, entry.value),),
+        (one_line(entry.writer, 60),),
+        (at.replace(" ", "\u00a0"),) if at else (),
+        (f"{entry.version:,}",),
+        (one_line(", ".join(sorted(entry.labels)), 60),),
+    )
 
 
 def _preview(key: str, value: Any) -> str:
@@ -89,7 +96,7 @@ def documents(thing: Documents) -> Picture:
 
     def blocks() -> Iterable[Block]:
         keys = thing.keys()
-        yield Head(("Documents",), "texts", (count(len(keys), "document"),))
+        yield Head(("Documents",), "documents", (f"{len(keys):,} stored",))
         rows = []
         for key in keys[:_DOCUMENTS]:
             text = thing[key]

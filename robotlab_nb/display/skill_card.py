@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..core.option_files import shown_path
 from .amounts import count, seconds
 from .escape import clip, one_line
 from .parts import Fields, Fold, Head, Para, Picture, Pre, Table, code, dots, part, quiet
@@ -70,7 +71,9 @@ def catalog(thing: Catalog) -> Picture:
 
 
 def _head(thing: AgentSkill) -> Iterable[Block]:
-    yield Head((one_line(thing.name, 120),), "agent skill", (one_line(thing.path, 160),))
+    yield Head(
+        (one_line(thing.name, 120),), "agent skill", (one_line(shown_path(thing.path), 160),)
+    )
 
 
 def _fields(thing: AgentSkill) -> Iterable[tuple[str, Line]]:

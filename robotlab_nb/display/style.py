@@ -83,6 +83,7 @@ _RULES = (
     "table-layout:auto;border-collapse:collapse;color:inherit}",
     ".rlnb-w.rlnb-w :is(td,th){text-align:left;padding:4px 12px 4px 0;vertical-align:baseline;"
     "font-weight:400}",
+    ".rlnb-w td{min-width:5em}",
     ".rlnb-w thead th{color:var(--rlnb-mut)}",
     ".rlnb-w.rlnb-w tbody th{font-weight:600}",
     ".rlnb-w.rlnb-w tbody tr{background:none;border-top:1px solid var(--rlnb-line)}",

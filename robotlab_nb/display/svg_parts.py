@@ -7,11 +7,10 @@ Coordinates and words come in; every word is escaped here.
 
 from __future__ import annotations
 
-import unicodedata
-from functools import cache
 from typing import TYPE_CHECKING
 
-from .escape import attr, one_line
+from .escape import attr
+from .svg_text import shortened, wide
 
 if TYPE_CHECKING:
     from .lanes import Lane
@@ -38,6 +37,7 @@ _COLOURS: dict[str, tuple[str, str, str]] = {
     ".n": ("fill", "#1c1c1c", "#eee"),  # what stands out
     ".p": ("fill", "#fff", "#111"),  # paper
     ".e": ("stroke", "#fff", "#111"),  # paper around letters that cross a line
+    ".g": ("fill", "#f6f6f6", "#1a1a1a"),  # behind a group
     ".o": ("stroke", "#d9d9d9", "#3b3b3b"),  # faint
     ".d": ("stroke", "#8b8b8b", "#7c7c7c"),  # plain
     ".h": ("fill", "#8b8b8b", "#7c7c7c"),
@@ -85,6 +85,8 @@ _MARKS = {
     "◗": "M2.6.6a4.4 4.4 0 0 1 0 8.8z",
     "▮": "M2.7.5h4.6v9H2.7z",
 }
+#: a head and shoulders
+_PERSON = "M5-.2a2.5 2.5 0 1 0 0 5 2.5 2.5 0 1 0 0-5zM.3 10.2a4.7 4.4 0 0 1 9.4 0z"
 _RING = "M6 1.6a4.4 4.4 0 1 0 0 8.8 4.4 4.4 0 1 0 0-8.8z"
 #: states' icons, in a square of 12: a line, and a filled shape
 _ICONS = {
@@ -101,10 +103,6 @@ _ICONS = {
     "◌": ("M6 1.6h.1M9.1 2.9h.1M10.4 6h.1M9.1 9.1h.1M6 10.4h.1M2.9 9.1H3M1.6 6h.1M2.9 2.9H3", ""),
 }
 _OTHER = ("M6 6h.1", "")
-
-#: characters -> their width in parts of the type's size, in the broader of common typefaces
-_WIDTHS = {"jlIi.,:;'|!()[]{}-·ftr \u00a0": 0.35, "csvxyzkJ": 0.52, "mwMWœ@%&…—": 0.9}
-_BOLD = 1.12
 
 
 def document(width: float, height: float, title: str, told: str, body: str) -> str:
@@ -157,12 +155,13 @@ def text(
     return f'<text{kind}{where} x="{number(x)}" y="{number(y)}">{attr(words)}{rest}</text>'
 
 
-def mark(lane: Lane | None, x: float, y: float) -> str:
-    """A robot's mark in the square of 10 pixels at x, y; ``ƒ`` for what no robot does."""
-    if lane is None:
+def mark(lane: Lane | None, x: float, y: float, kind: str = "") -> str:
+    """A robot's mark in the square of 10 pixels at x, y; a person's for ``human``, else ``ƒ``."""
+    if lane is None and kind != "human":
         return text(x + 2, y + 9, "ƒ", "b")
     at = f'transform="translate({number(x)} {number(y)})"'
-    return f'<path class="{lane.hue}" {at} d="{_MARKS[lane.shape]}"/>'
+    drawn = _PERSON if kind == "human" else _MARKS[lane.shape] if lane is not None else ""
+    return f'<path class="{lane.hue if lane is not None else "x"}" {at} d="{drawn}"/>'
 
 
 def icon(shape: str, hue: str, x: float, y: float) -> str:
@@ -214,49 +213,3 @@ def chip(x: float, y: float, word: str) -> tuple[str, float]:
     size = f'width="{number(end - x)}" height="17" rx="4"'
     frame = f'<rect class="p d" x="{number(x)}" y="{number(y - 8.5)}" {size}/>'
     return frame + text(x + 6, y + 4, word), end
-
-
-def wide(words: str, size: float = 11, *, bold: bool = False) -> float:
-    """About how many pixels words take, rather too many than too few.
-
-    Examples
-    --------
-    >>> wide("ill") < wide("abc") < wide("WWW")
-    True
-    """
-    return sum(map(_em, words)) * size * (_BOLD if bold else 1.0)
-
-
-def shortened(words: object, room: float, size: float = 11, *, bold: bool = False) -> str:
-    """Words on one line, ended by an ellipsis where they would take more than that many pixels.
-
-    Examples
-    --------
-    >>> shortened("classify", 100), shortened("classify the whole message", 60)
-    ('classify', 'classify t…')
-    """
-    line = one_line(words, 200)
-    ems = room / (size * (_BOLD if bold else 1.0))
-    if sum(map(_em, line)) <= ems:
-        return line
-    kept, used = 0, _em("…")
-    while kept < len(line) and used + _em(line[kept]) <= ems:
-        used += _em(line[kept])
-        kept += 1
-    # A letter and the signs that combine with it stay or go together.
-    while kept and kept < len(line) and unicodedata.combining(line[kept]):
-        kept -= 1
-    return line[:kept].rstrip() + "…"
-
-
-@cache
-def _em(char: str) -> float:
-    """The width of a character in parts of the type's size; typefaces differ, so generously."""
-    if unicodedata.combining(char):
-        return 0.0
-    if unicodedata.east_asian_width(char) in "WF":
-        return 1.05
-    for chars, width in _WIDTHS.items():
-        if char in chars:
-            return width
-    return 0.68 if char.isupper() else 0.57

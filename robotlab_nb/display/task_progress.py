@@ -113,7 +113,7 @@ def traits_of(declared: Any, caps: Any = None) -> tuple[str, ...]:
     if isinstance(group, str):
         found.append(f"group {one_line(group, 60)}")
     if isinstance(polled, str):
-        cap = _inside(caps).get(polled)
+        cap = _inside(caps).get(polled, told.get("group_cap"))
         most_ = f", at most {cap:,}" if _whole(cap) else ""
         found.append(f"group {one_line(polled, 60)}{most_}")
     return tuple(dict.fromkeys(found))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .network_facts import NetworkFacts, TaskFacts
     from .parts import Block, Inline, Line
 
-__all__ = ["counts", "outline", "strip", "table", "who"]
+__all__ = ["counts", "marks", "outline", "strip", "table", "who"]
 
 #: Tasks shown: in an outline, in a table, in a strip.
 _OUTLINED, _TABLED, _MARKED = 24, 200, 24
@@ -31,14 +31,19 @@ _WORDS = 120
 
 def strip(facts: NetworkFacts) -> Line:
     """One mark for each task, in order; numbers where there are many."""
-    states = [state_of(task.status) for task in facts.tasks]
+    return marks([task.status for task in facts.tasks])
+
+
+def marks(statuses: Sequence[object]) -> Line:
+    """One mark for each status, in order; numbers where there are many."""
+    states = [state_of(status) for status in statuses]
     if len(states) <= _MARKED:
-        marks = ((state.icon, state.hue) for state in states)
+        found = [(state.icon, state.hue) for state in states]
     else:
-        found = Counter((state.icon, state.hue) for state in states)
-        marks = ((f"{icon}{number} ", hue) for (icon, hue), number in found.items())
+        numbers = Counter((state.icon, state.hue) for state in states)
+        found = [(f"{icon}{number} ", hue) for (icon, hue), number in numbers.items()]
     line: list[Inline] = []
-    for text, hue in marks:
+    for text, hue in found:
         if hue:
             line.append(Bit("", "mark", icon=text, hue=hue))
         elif line and isinstance(line[-1], str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .amounts import seconds
+from .answer_data import sent_back
 from .escape import one_line
 from .parts import Fold, Para, Pre, dots, lane_name, quiet, state_bit
 from .result_card import happened
@@ -73,6 +74,7 @@ def _turn(task: TaskFacts, run: RunState, start: float, above: bool) -> Fold:
         running=not run.ended,
         lane=task.lane,
         asked={each.tool_call_id: each for each in run.asked.values() if each.tool_call_id},
+        checks=sent_back(run),
     )
     blocks = tuple(transcript(run.turn, one_line(task.robot, 80) or None, beside))
     blocks += happened(run)

@@ -16,16 +16,19 @@ from .states import state_of
 from .svg_parts import PAD, chip, document, icon, legend, mark, number, shortened, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .network_facts import NetworkFacts, TaskFacts
 
 __all__ = ["MOST_ROWS", "critical", "timeline", "told"]
 
-#: More tasks than this are left out at the end.
+#: Of more tasks than this those are drawn that took longest or that a person should look at.
 MOST_ROWS = 100
 _ROW, _TOP = 24, 34
 #: Where the scale begins and ends, and the room for names before it and figures after it.
 _START, _END, _WIDTH = 132, 768, 900
 _NAMES = _START - 30 - 8
+_LEFT_OUT = "which took less time"
 #: Seconds: shorter waits for a slot are not seen.
 _SEEN = 0.02
 
@@ -57,18 +60,17 @@ def timeline(facts: NetworkFacts) -> Image | None:
         return None
     total = max(facts.elapsed_s or 0.0, *((t.started_s or 0) + (t.worked_s or 0) for t in began))
     scale = _Scale(total or 1e-3)
-    order = sorted(range(len(facts.tasks)), key=lambda place: _when(facts.tasks[place], place))
-    rows = [facts.tasks[place] for place in order[:MOST_ROWS]]
+    rows = _chosen(facts.tasks)
     bottom = _TOP + _ROW * len(rows)
     body = [_grid(scale, bottom)]
     body += [_row(task, scale, _TOP + _ROW * at) for at, task in enumerate(rows)]
     if facts.live:
         now = number(scale.at(total))
         body.append(f'<path class="w sr" d="M{now} {_TOP - 6}V{bottom}"/>')
-    left = len(order) - len(rows)
+    left = len(facts.tasks) - len(rows)
     if left > 0:
         bottom += _ROW
-        body.append(text(30, bottom - 8, f"… {left:,} more tasks"))
+        body.append(text(30, bottom - 8, f"… {left:,} more tasks, {_LEFT_OUT}"))
     key, end = legend(bottom + 20, _meanings(rows, facts, total), _START)
     if facts.simulated:
         key += chip(end + 20, bottom + 20, "simulated")[0]
@@ -85,18 +87,21 @@ def told(facts: NetworkFacts) -> str:
     facts : NetworkFacts
     """
     end = seconds(facts.elapsed_s) or "an unknown time"
-    began = sorted(
-        (t for t in facts.tasks if t.started_s is not None), key=lambda t: t.started_s or 0
-    )
+    began = sum(task.started_s is not None for task in facts.tasks)
     words = []
-    for task in began[:MOST_ROWS]:
+    for task in _chosen(facts.tasks):
+        if task.started_s is None:
+            continue
         waited = task.waited_s if task.waited_s and task.waited_s > _SEEN else None
+        held = sum(wait or 0.0 for _, wait in task.held)
         words.append(
             f"{one_line(task.name, 80)} {state_of(task.status).word}, "
             f"from {moment(task.started_s)} for {seconds(task.worked_s) or 'an unknown time'}"
             + (f" after waiting {seconds(waited)}" if waited else "")
+            + (f", {seconds(held)} of it waiting for a person" if held > _SEEN else "")
         )
-    more = f"; and {len(began) - MOST_ROWS:,} more" if len(began) > MOST_ROWS else ""
+    left = began - len(words)
+    more = f"; and {left:,} more, {_LEFT_OUT}" if left else ""
     return f"Timeline of {one_line(facts.name, 80)}, {end}. {'; '.join(words)}{more}."
 
 
@@ -150,6 +155,20 @@ class _Scale:
         return [self.step * n for n in range(count + 1)]
 
 
+def _chosen(tasks: Sequence[TaskFacts]) -> list[TaskFacts]:
+    """The tasks that have a row, in order of start."""
+    places = list(range(len(tasks)))
+    if len(places) > MOST_ROWS:
+
+        def matters(place: int) -> tuple[bool, bool, float, int]:
+            task = tasks[place]
+            quiet = not (task.status and state_of(task.status).hue)
+            return task.started_s is None, quiet, -(task.worked_s or 0.0), place
+
+        places = sorted(places, key=matters)[:MOST_ROWS]
+    return [tasks[place] for place in sorted(places, key=lambda place: _when(tasks[place], place))]
+
+
 def _when(task: TaskFacts, place: int) -> tuple[bool, float, int]:
     """In order of start; what never started stays as declared, at the end."""
     return task.started_s is None, task.started_s or 0.0, place
@@ -178,7 +197,7 @@ def _row(task: TaskFacts, scale: _Scale, top: float) -> str:
     state = state_of(task.status)
     colour = f"f{state.hue[1:]}" if state.hue else ""
     out = [
-        mark(task.lane, PAD - 2, top + 3),
+        mark(task.lane, PAD - 2, top + 3, task.kind),
         text(30, top + 12, shortened(task.name, _NAMES), "n" if task.started_s is not None else ""),
     ]
     if task.started_s is None:
@@ -201,17 +220,27 @@ def _row(task: TaskFacts, scale: _Scale, top: float) -> str:
     )
     end = start + size
     figure = seconds(task.worked_s) or state.word
-    if task.status == "waiting":  # for a person, ever since
-        out.append(
-            f'<rect class="bw sw" stroke-dasharray="3 2.5" x="{number(end + 1)}" '
-            f'y="{number(top + 3.5)}" width="{number(max(scale.end - end - 1, 3))}" height="9" '
-            'rx="3"/>'
-        )
-        end = scale.end
-        held = scale.total - task.started_s - (task.worked_s or 0.0)
-        figure = f"{seconds(held)} for you" if held > 0 else state.word
+    held = task.held
+    if task.status == "waiting" and all(wait is not None for _, wait in held):
+        held = (*held, (task.started_s + (task.worked_s or 0.0), None))
+    for since, wait in held:
+        until = scale.total if wait is None else since + wait
+        left = scale.at(since) + (1 if wait is None else 0)
+        right = max(scale.at(until), left + 3)
+        out.append(_person(left, right, top))
+        end = max(end, right)
+    if task.status == "waiting":
+        asked = scale.total - min(since for since, wait in held if wait is None)
+        figure = f"{seconds(asked)} for you" if asked > 0 else state.word
     out += _said(state.icon, state.hue, end + 8, top, figure, colour)
     return "".join(out)
+
+
+def _person(left: float, right: float, top: float) -> str:
+    """A wait for a person, above the work around it."""
+    size = f'width="{number(right - left)}" height="10" rx="3"'
+    where = f'x="{number(left)}" y="{number(top + 3)}"'
+    return f'<rect class="bw sw" stroke-dasharray="3 2.5" {where} {size}/>'
 
 
 def _said(shape: str, hue: str, x: float, top: float, words: str, colour: str) -> list[str]:
@@ -228,7 +257,7 @@ def _meanings(rows: list[TaskFacts], facts: NetworkFacts, total: float) -> list[
     if any((task.waited_s or 0) > _SEEN for task in rows):
         dots = '<path class="z" stroke-width="2" stroke-dasharray="1.5 3.5" d="M1 0h21"/>'
         out.append((dots, "waiting for a free slot"))
-    if any(task.status == "waiting" for task in rows):
+    if any(task.status == "waiting" or task.held for task in rows):
         dashed = (
             '<rect class="bw sw" stroke-dasharray="3 2.5" y="-4.5" width="22" height="9" rx="3"/>'
         )

@@ -17,6 +17,7 @@ from ..core.messages import (
     ToolCallPart,
     UnknownPart,
 )
+from ..core.views import message_from_view
 from .amounts import count, moment, seconds
 from .attachment import attached
 from .escape import clip, one_line
@@ -45,14 +46,15 @@ from .question_card import outcome, settled
 from .states import STOPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
     from ..core.messages import Message, Part, ToolResultPart
     from ..core.records import Asked
     from ..core.state import ToolCall
+    from ..core.views import View
     from .lanes import Lane
 
-__all__ = ["Beside", "counted", "message", "messages", "of_calls", "transcript"]
+__all__ = ["Beside", "counted", "message", "messages", "of_calls", "transcript", "view"]
 
 #: Messages shown of a long conversation: its first ones and its last ones.
 _FIRST, _LAST = 4, 96
@@ -82,6 +84,8 @@ class Beside:
         The mark of the robot that speaks; the first one where it is alone.
     asked : mapping of str to Asked
         What a person was asked, by the tool call that it was about.
+    checks : set of int
+        Positions of what no person said: it tells the model what was wrong with its answer.
     """
 
     calls: Mapping[str, ToolCall] = field(default_factory=dict)
@@ -92,6 +96,7 @@ class Beside:
     limit: int = FOLD_LIMIT
     lane: Lane | None = None
     asked: Mapping[str, Asked] = field(default_factory=dict)
+    checks: Set[int] = frozenset()
 
 
 def message(thing: Message) -> Picture:
@@ -102,6 +107,16 @@ def message(thing: Message) -> Picture:
     thing : Message
     """
     return Picture(part("message", lambda: transcript([thing], None, Beside(limit=40_000))))
+
+
+def view(thing: View) -> Picture:
+    """The picture of one of robot_lab's messages: as that of ours.
+
+    Parameters
+    ----------
+    thing : View
+    """
+    return Picture(part("message", lambda: message(message_from_view(thing)).blocks))
 
 
 def messages(things: Sequence[Message]) -> Picture:
@@ -193,6 +208,8 @@ class _Speaker:
     def says(self, thing: Message, position: int) -> Quote:
         name: Line = (bold(_NAMES.get(thing.role, thing.role)),)
         kind, hue = ("person", "") if thing.role == "user" else ("plain", "")
+        if thing.role == "user" and (position in self.beside.checks or _is_check(thing)):
+            name, kind = (bold("check of the answer"),), "plain"
         if thing.role == "assistant":
             mark = self.beside.lane or lane(0)
             name, kind, hue = lane_name(mark, one_line(self.robot, 80)), "rail", mark.hue
@@ -248,6 +265,14 @@ class _Speaker:
 
 #: What a role is called on a screen.
 _NAMES = {"user": "you", "system": "system prompt", "tool": "tool"}
+
+
+#: how the engine begins what it tells a model of an answer that cannot be used
+_CHECK = "This answer cannot be used.\n"
+
+
+def _is_check(thing: Message) -> bool:
+    return thing.text.startswith(_CHECK)
 
 
 def _spoken(thing: Message) -> bool:

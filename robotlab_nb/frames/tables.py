@@ -5,9 +5,10 @@ Nothing here knows of a screen or a database. pandas is imported by the first ta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..core.errors import InputError, near
+from ..core.readings import Pictured
 from ..core.state import RunState
 from .bus_letters import letters, place_of
 from .cells import CELLS
@@ -22,14 +23,23 @@ if TYPE_CHECKING:
     from ..core.events import Event
     from ..core.state import TaskState
     from .columns import TaskRow
+    from .declaring import Column
 
-__all__ = ["Frames"]
+__all__ = ["Beginning", "Frames"]
 
 #: A row before it is read: the record, and where it belongs.
 Row = tuple[Any, Place]
 
 
-class Frames:
+class Beginning(NamedTuple):
+    """How a table begins: how many rows it has, its columns, and plain values of the first rows."""
+
+    total: int
+    columns: tuple[Column[Any], ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+class Frames(Pictured):
     r"""The tables of one run, or of many.
 
     Every table has the same columns and types whatever it holds and when it is empty (see
@@ -147,12 +157,35 @@ class Frames:
     def _ipython_key_completions_(self) -> list[str]:
         return list(TABLES)
 
-    def __repr__(self) -> str:
+    @property
+    def whose(self) -> str:
+        """Whose tables these are, in words."""
         roots = self._roots()
-        whose = f"run {roots[0][:6]}" if len(roots) == 1 else f"{len(roots)} runs"
+        return f"run {roots[0][:6]}" if len(roots) == 1 else f"{len(roots):,} runs"
+
+    def beginning(self, name: str, rows: int = 3) -> Beginning:
+        """How a table begins, without making it.
+
+        Parameters
+        ----------
+        name : str
+        rows : int, optional
+            How many of its rows to read at most.
+
+        Examples
+        --------
+        >>> Frames([]).beginning("runs").total
+        0
+        """
+        found, columns = self._rows(name), tuple(TABLES[name])
+        cells = [(column, CELLS[column.dtype]) for column in columns]
+        read = (tuple([cell(c.read(*row)) for c, cell in cells]) for row in found[:rows])
+        return Beginning(len(found), columns, tuple(read))
+
+    def __repr__(self) -> str:
         counts = [(name, len(self._rows(name))) for name in TABLES]
         told = " · ".join(f"{name} {count:,}" for name, count in counts if count)
-        return f"Frames of {whose}: {told or 'no rows'}"
+        return f"Frames of {self.whose}: {told or 'no rows'}"
 
     def _roots(self) -> list[str]:
         return list(dict.fromkeys(state.scope.root_id for state in self._states))

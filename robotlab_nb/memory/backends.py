@@ -119,7 +119,8 @@ class InProcess:
         before = values.get(name)
         if expected is not ANY and before is not expected:
             return None
-        now = Entry(value, 1 if before is None else before.version + 1, labels)
+        version = 1 if before is None else before.version + 1
+        now = Entry(value, version, labels, "", by.writer, by.timestamp)
         values[name] = now
         return before, now
 

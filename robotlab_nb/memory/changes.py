@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..core.readings import Pictured
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -12,12 +14,17 @@ __all__ = ["By", "Entry", "MemoryChange"]
 
 
 class Entry(NamedTuple):
-    """A value with its version (from 1), its labels, and what its backend knows it by."""
+    """A value with its version (from 1), its labels, and what its backend knows it by.
+
+    Then who wrote it and when, in UTC; empty where that was not kept.
+    """
 
     value: Any
     version: int
     labels: frozenset[str] = frozenset()
     token: str = ""
+    writer: str = ""
+    at: datetime | None = None
 
 
 class By(NamedTuple):
@@ -30,7 +37,7 @@ class By(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryChange:
+class MemoryChange(Pictured):
     """One change of one key.
 
     Parameters

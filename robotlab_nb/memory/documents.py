@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.config import options
 from ..core.errors import ConfigurationError, InputError
 from ..core.keywords import strict_keywords
-from ..core.readings import Pictured
+from ..core.readings import Pictured, ShownList
 from ..runtime.threads import aside, in_thread
 from . import document_files
 from .chunking import CHUNK_CHARS, OVERLAP_CHARS, check_sizes
@@ -233,7 +233,7 @@ class Documents(Shelf, Pictured):
     ) -> list[DocumentHit]:
         with self._lock:
             found = self._passages.ranked(query, limit, vector=vector, among=among)
-        return [_hit(score, passage) for score, passage in found]
+        return ShownList(_hit(score, passage) for score, passage in found)
 
     # -- copies, files and tools -------------------------------------------------------------
 

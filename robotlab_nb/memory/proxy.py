@@ -81,7 +81,10 @@ class DataProxy(MutableMapping[str, Any]):
         del self[name]
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self]
+        return [*super().__dir__(), *(name for name in self if name.isidentifier())]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict(self)!r})"

@@ -164,6 +164,9 @@ class Memory(Saved, Pictured):
     def __len__(self) -> int:
         return len(self.keys())
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
+
     def version(self, key: str) -> int:
         """How often a key was written since it was created; 0 when it is not there."""
         found = self.entries((free(key, "ask the version of"),))

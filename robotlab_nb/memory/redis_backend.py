@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -127,7 +128,7 @@ class RedisBackend:
         """Write a value: what was there and what is. None if it was not what was expected."""
         payload = json.dumps(
             {"v": encoded(value, f"memory key {name!r}"), "l": sorted(labels),
-             "id": os.urandom(6).hex()},
+             "id": os.urandom(6).hex(), "by": by.writer, "at": by.timestamp.isoformat()},
             separators=(",", ":"),
         )  # fmt: skip
         mode, token = "any", ""
@@ -143,7 +144,7 @@ class RedisBackend:
         if not done:
             return None
         version, before = more
-        now = Entry(value, int(version), labels, payload)
+        now = Entry(value, int(version), labels, payload, by.writer, by.timestamp)
         return (None if before is None else _entry(before, int(version) - 1)), now
 
     def delete(self, area: str, names: Iterable[str] | None, by: By) -> dict[str, Entry]:
@@ -243,4 +244,7 @@ def _by(by: By) -> str:
 def _entry(payload: Any, version: int) -> Entry:
     text = _text(payload)
     found = json.loads(text)
-    return Entry(decoded(found["v"]), version, frozenset(found["l"]), text)
+    at = found.get("at")  # since it is kept
+    when = datetime.fromisoformat(at) if isinstance(at, str) else None
+    labels, writer = frozenset(found["l"]), str(found.get("by") or "")
+    return Entry(decoded(found["v"]), version, labels, text, writer, when)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..core.messages import Message
     from .cache import Kept
     from .calls import Call
-    from .protocol import Model
+    from .protocol import Model, OutputSpec, ToolSpec
 
 __all__ = [
     "attempt_completed", "attempt_failed", "call_completed", "call_failed", "call_started",
@@ -27,24 +27,40 @@ __all__ = [
 
 
 def call_started(call: Call) -> None:
-    """Somebody is about to be asked."""
+    """Somebody is about to be asked. A run's first call tells what all of its requests are told."""
     request, model = call.request, call.model
-    call.run.emit(
-        "model_call.started",
-        {
-            "call_id": call.id,
-            "round": call.round,
-            "model": model.name,
-            "provider": model.provider,
-            "endpoint": model.endpoint,
-            "simulated": model.simulated,
-            "request_key": call.key,
-            "message_ids": call.message_ids,
-            "tools": [t.name for t in request.tools],
-            "params": request.params,
-            "streaming": request.streaming,
-        },
-    )
+    data: dict[str, Any] = {
+        "call_id": call.id,
+        "round": call.round,
+        "model": model.name,
+        "provider": model.provider,
+        "endpoint": model.endpoint,
+        "simulated": model.simulated,
+        "request_key": call.key,
+        "message_ids": call.message_ids,
+        "tools": [t.name for t in request.tools],
+        "params": request.params,
+        "streaming": request.streaming,
+    }
+    if call.round == 1:
+        if request.tools:
+            data["tool_specs"] = [_tool(tool) for tool in request.tools]
+        if request.output is not None:
+            data["output"] = _output(request.output)
+    call.run.emit("model_call.started", data)
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    told = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return told  # the schema itself: one for all runs
+
+
+def _output(spec: OutputSpec) -> dict[str, Any]:
+    tool = None if spec.tool is None else _tool(spec.tool)
+    return {
+        "name": spec.name, "schema": spec.schema, "mode": spec.mode, "strict": spec.strict,
+        "tool": tool,
+    }  # fmt: skip
 
 
 def attempt_completed(call: Call) -> None:

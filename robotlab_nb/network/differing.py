@@ -119,13 +119,15 @@ class Diff(Pictured):
         """Tasks that differ in anything but time and cost, added and removed ones included."""
         return tuple(row["task"] for row in self.rows if row["change"] != "same")
 
-    def words(self, task: str | None = None) -> list[Words]:
+    def words(self, task: str | None = None, most: int | None = None) -> list[Words]:
         """A task's two texts, word by word.
 
         Parameters
         ----------
         task : str, optional
             May be left out where there is one alone.
+        most : int, optional
+            Characters of each text to compare, from its start; all of them when left out.
 
         Raises
         ------
@@ -139,7 +141,8 @@ class Diff(Pictured):
                 f"neither run has a task {task!r}", hint=near(str(task), list(self._sides))
             )
         a, b = self._sides[task]
-        return list(_words(a.text if a else "", b.text if b else ""))
+        first, second = (side.text[:most] if side else "" for side in (a, b))
+        return list(_words(first, second))
 
     def text(self, task: str | None = None) -> str:
         """A task's two texts as one: ``[-only in the first-]`` and ``{+only in the second+}``."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from ..core.readings import reading
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,6 +22,8 @@ _BOX = ("[", "]")
 #: who does a task -> its shape in Mermaid's language, and what DOT says of it besides
 _SHAPES = {"network": ("[[", "]]"), "human": ("[/", "/]")}
 _MARKS = {"network": ", peripheries=2", "human": ", shape=house", "map": ", shape=box3d"}
+#: characters of a name in a diagram
+_LONGEST = 500
 #: kinds that need no word
 _PLAIN = ("", "robot", "function")
 
@@ -175,8 +179,9 @@ def _entity(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    """A text on one line, without characters that do not show."""
-    return "".join(c if c.isprintable() else " " for c in text).strip() or "?"
+    """A text on one line, in which characters that do not show are written out."""
+    line: str = reading("line")(text, _LONGEST)
+    return line or "?"
 
 
 def _notes(node: Node) -> str:

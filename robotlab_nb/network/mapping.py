@@ -15,14 +15,16 @@ from ..runtime.strand import enter_strand
 from ..tools.preview import preview
 from .doing import Doing
 from .flow import FlowResult
+from .kept_items import item_key
 from .result import TaskResult, as_result
 from .rows import ItemsFailed, MapResult
 from .sources import as_text, open_source
 from .trying import tried
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
+    from .kept_items import KeptItem
     from .sources import Source
 
 __all__ = ["mapped"]
@@ -84,6 +86,11 @@ class _Mapped:
         self.result = MapResult(doing.task.name, source.total or 0)
         #: what would fail the items left as well
         self.ending: Exception | None = None
+        before = doing.scheduler.before
+        #: what an earlier run did, by place
+        self.kept: Mapping[int, KeptItem] = (
+            {} if before is None else before.items.get(doing.task.name, {})
+        )
 
     async def run(self, most: int) -> None:
         """Do all items, so many at a time."""
@@ -118,10 +125,15 @@ class _Mapped:
         """Do one item and tell how it ended. Raises nothing but what ends the whole map."""
         import asyncio
 
-        part = _part(self.doing, index, item)
-        enter_strand(part.strand)
         if index >= len(self.result):
             self.result.put(index, None)
+        key = item_key(item)
+        kept = self.kept.get(index)
+        if kept is not None and kept.key == key:
+            self._keep(index, kept)
+            return
+        part = _part(self.doing, index, item)
+        enter_strand(part.strand)
         status: dict[str, Any] = {"status": "interrupted"}
         try:
             if part.seat is not None:
@@ -130,7 +142,10 @@ class _Mapped:
             self.result.put(index, row)
             status = {"status": "completed", "text": str(row)}
             if isinstance(row, TaskResult):
-                status["result"] = preview(row.value).data
+                seen = preview(row.value)
+                status["result"] = seen.data
+                if seen.lossy:
+                    status["live"] = True
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -142,10 +157,20 @@ class _Mapped:
             part.strand.runs.clear()
             if part.child is not None:
                 status["child_run_id"] = part.child
+            if part.strand.labels:
+                status["labels"] = sorted(part.strand.labels)
+            if key is not None:
+                status["key"] = key
             self.doing.emit(
                 "map.item",
                 {"index": index, **status, "duration_s": monotonic() - part.since},
             )
+
+    def _keep(self, index: int, kept: KeptItem) -> None:
+        """Take over what an earlier run did for an item."""
+        self.result.put(index, kept.row)
+        self.doing.strand.read(frozenset(kept.labels))
+        self.doing.emit("map.item", {"index": index, **kept.data})
 
     def _failed(self, index: int, error: Exception) -> dict[str, Any]:
         if self.ending is None and _ends_all(error):

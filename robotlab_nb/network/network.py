@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -292,7 +293,11 @@ class Network(Guarded, Asking, Resuming, Crew, Diagrams, Grouped, Pictured):
     def declared(self) -> list[dict[str, Any]]:
         """The tasks as they were declared, as JSON; groups resolved into dependencies."""
         nodes = {node.name: node for node in expanded(self._tasks, self._groups)[0]}
-        return [t.declared(nodes[n]) for n, t in self._tasks.items()]
+        told = [t.declared(nodes[n]) for n, t in self._tasks.items()]
+        for each in told:
+            if each.get("poller_group") in self.group_caps:
+                each["group_cap"] = self.group_caps[each["poller_group"]]
+        return told
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
@@ -372,3 +377,6 @@ def create_network(
         name, tasks=tasks, concurrency=concurrency, group_caps=group_caps, memory=memory,
         config=config, **settings,
     )  # fmt: skip
+
+
+create_network.__signature__ = inspect.signature(Network)  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError, InputError, near
 from .fingerprints import changes, fingerprint
+from .kept_items import kept_items
 from .restoring import Kept, Restored, Source, Told
 from .result import TaskResult
 from .stepping import FINISHED, SETTLED
@@ -91,7 +92,9 @@ def plan(
             raise InputError(f"there is no task {name!r} to run again", hint=near(name, tasks))
     finished = [n for n in tasks if n in before and before[n].status in FINISHED]
     again = _with_later(graph, earlier.again)
-    changed = _changed(source, graph, [tasks[n] for n in finished if n not in again], above)
+    begun = [n for n in tasks if n in before and n not in finished and before[n].items]
+    decided = [tasks[n] for n in (*finished, *begun) if n not in again]
+    changed = _changed(source, graph, decided, above)
     if changed and earlier.changed is None:
         raise _refused(changed)
     if changed and earlier.changed == "rerun":
@@ -117,6 +120,7 @@ def plan(
             and isinstance(k.result, TaskResult)
             and not isinstance(k.result, Told)
         },
+        {n: kept_items(source, tasks[n]) for n in begun if n not in again and n not in kept},
     )
 
 

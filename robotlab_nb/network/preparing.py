@@ -9,6 +9,7 @@ from ..core.errors import InputError
 from ..core.messages import Message
 from ..robot.in_force import BUDGETS, chain, handlers_of
 from ..runtime.loop import loop_is_running
+from ..runtime.recording import stamps
 from ..runtime.run import Run
 from .flow import Left
 from .groups import Caps, checked_concurrency
@@ -60,7 +61,7 @@ def make_run(
         context=dict(context or {}),
         concurrency=checked_concurrency(concurrency or network.concurrency),
         config=settings,
-        about={"context": sorted(map(str, context))} if context else {},
+        about={**_about(context), **stamps(_in_force(above))},
         above=above,
         hooks=chain(handlers_of([*options.levels(), *above])),
     )
@@ -97,6 +98,18 @@ def _let_ask(run: Run[Any], settings: Mapping[str, Any]) -> None:
         run.answers = settings["answers"]
     if "ask_timeout" in settings:
         run.ask_timeout = settings["ask_timeout"]
+
+
+def _about(context: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {"context": sorted(map(str, context))} if context else {}
+
+
+def _in_force(above: Iterable[Level]) -> dict[str, Any]:
+    """The settings of the network's own run: of the levels around it, and of its own."""
+    found: dict[str, Any] = {}
+    for _, level in (*options.levels(), *above):
+        found.update(level)
+    return found
 
 
 def _cascading(levels: Sequence[RunConfig]) -> Iterable[Level]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.errors import ConfigurationError, InputError
-from ..core.event_sources import events_of
+from ..core.event_sources import unfinished
 from ..core.events import Event, Scope
 from ..core.messages import Message
+from ..core.records import TaskState
 from ..core.state import RunState
 from ..robot.result import RobotResult
 from .flow import FlowResult, Left
@@ -22,11 +23,12 @@ from .rows import MapResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ..core.records import TaskState
+    from ..core.records import ItemState
+    from .kept_items import KeptItem
     from .network import Network
     from .task import Task
 
-__all__ = ["Kept", "Restored", "Source", "Told", "source_of"]
+__all__ = ["Kept", "Restored", "Source", "Told", "network_result", "robot_result", "source_of"]
 
 
 class Told(TaskResult):
@@ -86,10 +88,13 @@ class Source:
     def inside(self, task: str) -> Source | None:
         """The last run that a task of it started, as a source of its own."""
         found = self.state.tasks[task]
-        child = self.state.children.get(found.child_run_id or "")
+        return self.of_child(found.child_run_id, self.results.get(task))
+
+    def of_child(self, run_id: str | None, live: Any = None) -> Source | None:
+        """A run inside it, as a source of its own; ``live`` is its result, if that is there."""
+        child = self.state.children.get(run_id or "")
         if child is None:
             return None
-        live = self.results.get(task)
         results = live._results if isinstance(live, NetworkResult) else {}
         left = (live._left if isinstance(live, NetworkResult) else None) or Left()
         family = {state.scope.run_id for state in child.walk()}
@@ -129,10 +134,10 @@ class Source:
         if not _is_done_once(task):
             return TaskResult(task.name, found.result)
         if task.is_network:
-            return _network_result(self.inside(task.name), task.runner)
+            return network_result(self.inside(task.name), task.runner)
         answered = found.result is None and (task.way == "robot" or child is not None)
         if task.is_robot and answered:
-            return _robot_result(self, task, found, child)
+            return robot_result(self, task, found)
         return TaskResult(task.name, found.result)
 
     def flow(self, task: str) -> FlowResult | None:
@@ -158,7 +163,7 @@ def source_of(given: Any) -> Source:
 
     Parameters
     ----------
-    given : Run, NetworkResult, path, or iterable of Event or dict
+    given : Run, NetworkResult, run id, path, or iterable of Event or dict
 
     Raises
     ------
@@ -178,7 +183,7 @@ def source_of(given: Any) -> Source:
         given = given.so_far()
     if isinstance(given, NetworkResult):
         return Source(given.state, given.events, given._results, given._left or Left())
-    events = events_of(given)
+    events = unfinished(given)
     state = RunState.fold(events)
     if state.scope.kind != "network":
         raise InputError(
@@ -188,14 +193,15 @@ def source_of(given: Any) -> Source:
     return Source(state, events)
 
 
-def _robot_result(source: Source, task: Task, found: TaskState, child: RunState | None) -> Any:
-    if child is None:
-        events = _retold(found, task.robot_name or task.name)
+def robot_result(source: Source, task: Task, found: TaskState | ItemState) -> Any:
+    """What a robot gave for a task, or for an item of it."""
+    inside = source.of_child(found.child_run_id)
+    if inside is None:
+        output = found.output if isinstance(found, TaskState) else found.result
+        events: Sequence[Event] = _retold(found, task.robot_name or task.name, output)
         state = RunState.fold(events)
     else:
-        state = child
-        family = {inner.scope.run_id for inner in child.walk()}
-        events = [e for e in source.events if e.scope.run_id in family]
+        state, events = inside.state, inside.events
     values = {} if state.output is None else _parsed(task, state.output)
     return RobotResult(state, events, values=values)
 
@@ -216,20 +222,21 @@ def _parsed(task: Task, output: Any) -> dict[str, Any]:
     return {"output": judged.value} if isinstance(judged, Parsed) else {}
 
 
-def _retold(found: TaskState, robot: str) -> list[Event]:
+def _retold(found: TaskState | ItemState, robot: str, output: Any) -> list[Event]:
     """The events of a robot's run of which only the answer is known."""
     run_id = found.child_run_id or "unknown"
     scope = Scope(run_id, run_id, None, 0, "robot", (robot,), robot)
     told: list[tuple[str, dict[str, Any]]] = [("run.started", {"name": robot})]
     if found.text:
         told.append(("message.added", {"message": Message("assistant", found.text).to_dict()}))
-    if found.output is not None:
-        told.append(("output.parsed", {"value": found.output}))
+    if output is not None:
+        told.append(("output.parsed", {"value": output}))
     told.append(("run.completed", {}))
     return [Event(kind, scope, n, 0.0, data) for n, (kind, data) in enumerate(told)]
 
 
-def _network_result(source: Source | None, network: Network) -> Any:
+def network_result(source: Source | None, network: Network) -> Any:
+    """What a network gave, from its run."""
     assert source is not None
     tasks = network.tasks
     results = {
@@ -284,6 +291,8 @@ class Restored:
         For a network's task that had begun: what its run goes on from.
     values : mapping of str to object
         Live objects that kept tasks gave.
+    items : mapping of str to mapping
+        For a map that had begun: its items that are not done again, by place.
     """
 
     run_id: str
@@ -293,6 +302,7 @@ class Restored:
     halted: bool = False
     inside: Mapping[str, Any] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
+    items: Mapping[str, Mapping[int, KeptItem]] = field(default_factory=dict)
 
     def preparing(self, task: Task, message: str) -> Callable[..., Any]:
         """How the run of a network's task is prepared: going on from the one that it had begun.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, RobotLabError, RunWaiting, TaskNotRun, near
 from ..core.pickling import Guarded
-from ..core.readings import Pictured, reading
+from ..core.readings import Pictured, ShownList, reading
 from ..core.secrets import redact
 from ..robot.result import RobotResult
 from ..runtime.notebook import ShownOnce
@@ -270,7 +270,8 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
     @property
     def pending(self) -> list[Asked]:
         """What the network waits for: questions and approvals, those of runs inside included."""
-        return [a for s in self.state.walk() for a in s.asked.values() if a.status == "pending"]
+        asked = (a for s in self.state.walk() for a in s.asked.values())
+        return ShownList(a for a in asked if a.status == "pending")
 
     def answer(self, value: Any) -> NetworkResult:
         """Answer what a waiting network asks, and wait for what comes of it.
@@ -324,12 +325,16 @@ class NetworkResult(Guarded, ShownOnce, Mapping[str, Any]):
     @property
     def events(self) -> list[Event]:
         """The events of the run and of all runs inside it, in order."""
-        return list(self._events)
+        return ShownList(self._events)
 
     @property
     def frames(self) -> Any:
         """Tables: ``frames.tasks``, ``frames.runs``, ``frames.tool_calls`` … (DataFrames)."""
         return reading("frames")(self.state, self._events)
+
+    def replay(self) -> Any:
+        """Go through the run again step by step: what each model was sent, what it answered."""
+        return reading("replay")(self)
 
     @property
     def usage(self) -> Usage:

@@ -56,12 +56,13 @@ class Resuming:
         results, and cost nothing again; routes and halts that they made hold. Tasks that failed,
         were stopped, blocked or never began run, networks inside likewise. A task that had begun
         is done from its start: what it did before may come twice, and it is marked
-        ``possibly_repeated``.
+        ``possibly_repeated``; of a map, the items that were done are not done again.
 
         Parameters
         ----------
-        source : Run, NetworkResult, path, or list of events or of their dicts
-            The earlier run, or what is left of it: a file holds one event as JSON on each line.
+        source : Run, NetworkResult, run id, path, or list of events or of their dicts
+            The earlier run, or what is left of it: the log has it by its id (the first 6 digits
+            are enough); a file holds one event as JSON on each line.
         rerun : sequence of str, optional
             Finished tasks that run again all the same, with all that comes after them.
         changed : {"rerun", "keep"}, optional
@@ -145,7 +146,7 @@ class Resuming:
 
         Parameters
         ----------
-        source : Run, NetworkResult, path, or list of events or of their dicts
+        source : Run, NetworkResult, run id, path, or list of events or of their dicts
             The earlier run.
         from_ : str or sequence of str
             The tasks. An optional one runs whether it was activated or not.

@@ -340,7 +340,9 @@ class Scheduler:
     # -- events ----------------------------------------------------------------------------
 
     def _declared(self, task: Task, node: Node) -> dict[str, Any]:
-        return {**task.declared(node), "fingerprint": fingerprint(task, node, self.above)}
+        told = {**task.declared(node), "fingerprint": fingerprint(task, node, self.above)}
+        cap = None if self.caps is None else self.caps.groups.get(task.poller_group or "")
+        return told if cap is None else {**told, "group_cap": cap.limit}
 
     def _restore(self, before: Restored) -> None:
         """Record what is kept of an earlier run."""

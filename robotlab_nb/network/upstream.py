@@ -81,6 +81,12 @@ class Upstream(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._results)
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name for name in self if name.isidentifier())]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._results)
+
     def __str__(self) -> str:
         return fan_in(self._results) if self._results else ""
 

@@ -1,4 +1,4 @@
-"""The command line: ``demo`` in the terminal, ``notebook`` in the browser."""
+"""The command line: ``demo`` in the terminal, ``notebook`` in the browser, ``doctor``."""
 
 from __future__ import annotations
 
@@ -35,10 +35,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     book = commands.add_parser("notebook", help="open JupyterLab on the notebooks")
     book.add_argument("--dir", default="robotlab_notebooks", help="where copies go if need be")
     book.add_argument("jupyter", nargs="*", help="more arguments for JupyterLab, after --")
+    look = commands.add_parser("doctor", help="what may be wrong here, and what to do about it")
+    look.add_argument("--json", action="store_true", help="as JSON, to send along with a question")
     given = parser.parse_args(argv)
+    if given.command == "doctor":
+        return _doctor(as_json=given.json)
     if given.command == "demo":
         return show(given.ask, given.ticket, given.model)
     return _notebook(Path(given.dir), given.jupyter)
+
+
+def _doctor(*, as_json: bool) -> int:
+    """Print a check-up; 1 where something is wrong."""
+    import json
+
+    from .check_up import doctor
+
+    found = doctor()
+    told = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if as_json else repr(found)
+    sys.stdout.write(f"{told}\n")
+    return 0 if found.ok else 1
 
 
 def _notebook(target: Path, more: Sequence[str]) -> int:

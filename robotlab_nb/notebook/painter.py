@@ -1,20 +1,24 @@
 """Painting in a notebook: live views in their places, and one status line while a cell blocks.
 
 One painter per kernel. The thread that is blocked in ``run()`` or ``result()`` paints everything
-that is open; when none is, the painter's own thread does. The engine's thread never paints.
+that is open; when none is, the painter's own thread does, or the kernel's loop where a front end
+shows only what that sends. The engine's thread never paints.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 from contextvars import Context
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from ..core.config import options
 from ..core.readings import reading
+from ..runtime.asking import add_channel
+from .asking_place import AskingPlace
+from .loop_turns import LoopTurns, needs_own_loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +47,9 @@ class Painter:
     def __init__(self, shell: Any) -> None:
         self.shell = shell
         #: whether this kernel's front ends show widgets; None when that is not known yet
-        self.widgets: bool | None = False if "google.colab" in sys.modules else None
+        self.widgets: bool | None = False if needs_own_loop() else None
+        #: the kernel's loop, if only what it sends is shown
+        self._turns = LoopTurns(self._turn, LOOK_S) if needs_own_loop() else None
         self._places: list[Stage] = []
         self._lock = threading.Lock()
         self._opened = threading.Condition(self._lock)
@@ -58,6 +64,8 @@ class Painter:
         self._ever: WeakSet[Run[Any]] = WeakSet()
         #: places that were settled between two cells, where a headless reader may not look
         self._between: list[Stage] = []
+        self._painted = self._ended = monotonic()
+        self.asking = AskingPlace(self)
         shell.events.register("pre_run_cell", self._before_cell)
         shell.events.register("post_run_cell", self._after_cell)
 
@@ -92,6 +100,28 @@ class Painter:
     def _before_cell(self, _info: Any = None) -> None:
         self._cell_began = monotonic()
         self._running_cell = True
+        if self._turns is not None:
+            self._turns.take_loop()
+        self.asking.again(cell=True)
+
+    @property
+    def places(self) -> tuple[Stage, ...]:
+        """Where something is shown live."""
+        return tuple(self._places)
+
+    @property
+    def running_cell(self) -> bool:
+        """Whether a cell is being run."""
+        return self._running_cell
+
+    @property
+    def holding(self) -> bool:
+        """Whether a cell holds the kernel while it waits for a run."""
+        return self._holding > 0
+
+    def idle_for(self) -> float:
+        """Seconds since the last cell ended; 0 while one is running."""
+        return 0.0 if self._running_cell else monotonic() - self._ended
 
     def _idle(self, place: Stage) -> bool:
         """Whether the kernel hears a view; a cell that ends at once does not count against that."""
@@ -103,7 +133,7 @@ class Painter:
     def _after_cell(self, _result: Any = None) -> None:
         """What has ended is settled while a headless reader still reads this cell's messages."""
         self.paint()
-        self._running_cell = False
+        self._running_cell, self._ended = False, monotonic()
         between, self._between = self._between, []
         for place in between:
             with contextlib.suppress(Exception):
@@ -143,8 +173,16 @@ class Painter:
         from .stage import Stage
 
         place = Stage(act, widgets=self.widgets is not False)
-        with self._opened:
+        with self._lock:
             self._places.append(place)
+        self.wake()
+        return place
+
+    def wake(self) -> None:
+        """Have what is open looked at: by the painter's thread, or on the kernel's loop."""
+        if self._turns is not None and self._turns.take_loop() and self._turns.ask():
+            return
+        with self._opened:
             if self._thread is None or not self._thread.is_alive():
                 # In a context of its own: what is painted belongs to no cell in particular.
                 self._thread = threading.Thread(
@@ -155,7 +193,6 @@ class Painter:
                 )
                 self._thread.start()
             self._opened.notify_all()
-        return place
 
     def _inside_shown(self, run: Run[Any]) -> bool:
         """Whether a run is a part of one whose view is open already."""
@@ -168,8 +205,13 @@ class Painter:
 
     def paint(self) -> None:
         """Paint every open view, and let those go whose run has ended. Any thread may call it."""
+        if not self._sends():
+            return
         with self._painting:
-            places = tuple(self._places)
+            self._painted = monotonic()
+            with contextlib.suppress(Exception):
+                self.asking.look()
+            places = self.places
             pause = max(LOOK_S, len(places) / MOST)
             for place in places:
                 place.paint(blocked=self._holding > 0, idle=self._idle(place), pause=pause)
@@ -179,6 +221,7 @@ class Painter:
                     self.widgets = False
                 if place.settled is not None:
                     self._let_go(place)
+            self.asking.hand_back()
 
     def _let_go(self, place: Stage) -> None:
         with self._lock:
@@ -187,12 +230,23 @@ class Painter:
         if not self._running_cell and not place.act.heard_from:
             self._between.append(place)
 
+    def _sends(self) -> bool:
+        """Whether what this thread sends is shown."""
+        main = threading.current_thread() is threading.main_thread()
+        return self._turns is None or main or not self._turns.ask()
+
+    def _turn(self) -> bool:
+        """A turn of the kernel's loop; whether it has to take another one."""
+        self.paint()
+        return bool(self._places or self.asking.open)
+
     def _paint_forever(self) -> None:
         while True:
             with self._opened:
-                while not self._places:
+                while not self._places and not self.asking.open:
                     self._opened.wait()
-            if not self._waiting:
+            # A thread that waits paints by itself, except while it asks at its prompt.
+            if not self._waiting or monotonic() - self._painted > QUIET_S:
                 self.paint()
             sleep(LOOK_S)
 
@@ -204,11 +258,12 @@ class Painter:
 
         A run that ends without a result leaves its picture, so that its messages are not lost.
         """
-        line = _Line(self, run, visible=not self.shown_here(run.id))
+        line = _Line(self, run, visible=self._sends() and not self.shown_here(run.id))
         holds = threading.current_thread() is threading.main_thread()
         with self._lock:
             self._waiting += 1
             self._holding += holds
+        self.asking.again()
         try:
             yield line
         finally:
@@ -281,4 +336,5 @@ def painter() -> Painter | None:
         if shell is None or getattr(shell, "kernel", None) is None:
             return None
         _made = Painter(shell)
+        add_channel(_made.asking)
     return _made

@@ -3,6 +3,10 @@
 A stage is one display id. It is updated by publishing bundles raw under that id, so that it keeps
 its place when its cell has ended. Two tiers: a widget, and where no widget is shown, pictures that
 replace each other. In the end a picture that stands still takes the place of either.
+
+An act may be *seated*: then its pictures are published all the time, and its widget is in none of
+them. Its front end finds the picture and takes its place, so what a notebook stores is never a
+widget. Where no front end does, the widget gets a view like any other.
 """
 
 from __future__ import annotations
@@ -96,6 +100,8 @@ class Stage:
         self.unheard = False
         self.opened = monotonic()
         self._idle_since: float | None = None
+        #: the picture that was published last, while it is not over
+        self._pictured = ("", "")
         if widgets:
             # A person without anywidget, or with a broken one, still sees what happens.
             with contextlib.suppress(Exception):
@@ -107,10 +113,10 @@ class Stage:
             raise
 
     def _bundle(self) -> dict[str, Any]:
-        html, text = self.act.picture() or ("", "")
+        html, text = self._pictured = self.act.picture() or self._pictured
         bundle: dict[str, Any] = {"text/plain": text, "text/html": html}
         widget = self.act.widget
-        if widget is not None:
+        if widget is not None and not getattr(self.act, "seated", False):
             bundle[_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         return bundle
 
@@ -141,13 +147,22 @@ class Stage:
 
     def _without_widget(self, *, idle: bool) -> None:
         act = self.act
-        if act.widget is not None and not self._unheard(idle=idle):
+        seated = act.widget is not None and getattr(act, "seated", False)
+        unheard = act.widget is not None and self._unheard(idle=idle)
+        if act.widget is not None and not seated and not unheard:
             return
-        widget, act.widget = act.widget, None
+        if seated and unheard:
+            act.seated = False  # type: ignore[attr-defined]
+            self._idle_since = None
+            publish(self._bundle(), self.display_id, update=True)
+            return
+        widget = None
+        if not seated:
+            widget, act.widget = act.widget, None
         self.unheard = widget is not None or self.unheard
-        picture = act.picture()
+        picture = act.picture() or (self._pictured if widget is not None else None)
         if picture is not None:
-            html, text = picture
+            html, text = self._pictured = picture
             publish({"text/plain": text, "text/html": html}, self.display_id, update=True)
         if widget is not None:
             widget.close()

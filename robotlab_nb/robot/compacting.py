@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.config import RunConfig, resolve
 from ..core.errors import InputError
 from ..core.messages import MEDIA_IN_EVENTS
+from ..runtime.recording import stamps
 from ..runtime.run import Run
 from .compression import accepted, compact, counted, needs_compacting, tokens_of, window_of
 from .in_force import chain
@@ -125,6 +126,7 @@ def compress_now(robot: Any, keep: float, drop: float, settings: Mapping[str, An
                 "provider": inside.model.provider,
                 "simulated": inside.model.simulated,
                 "input": "",
+                **stamps(values),
             }
         )
         told = [m.to_dict(most_media=MEDIA_IN_EVENTS) for m in messages]

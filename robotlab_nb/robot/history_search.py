@@ -10,7 +10,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.errors import InputError
-from ..core.readings import Pictured
+from ..core.readings import Pictured, pretty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,6 +47,7 @@ class Hits(list[Hit], Pictured):
     """Hits, best first: a list whose notebook picture is a table."""
 
     __slots__ = ()
+    _repr_pretty_ = pretty
 
     def __repr__(self) -> str:
         return list.__repr__(self)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..core.envelopes import RobotMessage
@@ -199,8 +198,10 @@ class Messaging:
     @property
     def outbox(self) -> Mapping[str, OutboxEntry]:
         """What the robot has sent on its bus, by key ``sender:id``; the last 1,000 messages."""
+        from ..bus.mailboxes import Outbox
+
         mailbox = self._mailbox
-        return MappingProxyType({} if mailbox is None else dict(mailbox.outbox))
+        return Outbox({} if mailbox is None else mailbox.outbox)
 
     # -- receiving -------------------------------------------------------------------------
 

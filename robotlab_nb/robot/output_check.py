@@ -86,7 +86,7 @@ class OutputCheck:
         """
         if stop_reason in _NO_USE:
             raise OutputError(
-                f"robot {self.run.name!r} gave no {self.shape.name}: the answer ended early "
+                f"robot {self.run.name!r} gave no {self.shape.written}: the answer ended early "
                 f"({stop_reason})",
                 hint=_NO_USE[stop_reason],
                 text=message.text,
@@ -127,7 +127,7 @@ class OutputCheck:
             first = errors[0] if errors else {"path": "", "message": "it cannot be read"}
             place = f"{first['path']}: " if first.get("path") else ""
             raise OutputError(
-                f"robot {self.run.name!r} gave no valid {self.shape.name} in {self.attempt} "
+                f"robot {self.run.name!r} gave no valid {self.shape.written} in {self.attempt} "
                 f"answers; the last: {place}{first['message']}",
                 hint="Its answers are in .run; raise output_retries, or make the type simpler.",
                 errors=list(errors),

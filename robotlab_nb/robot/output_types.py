@@ -52,12 +52,14 @@ class Reader(ABC):
         JSON Schema of an object.
     wrapped : bool
         Whether the answer is that object's only property, being none itself.
+    written : str
+        The name as a person wrote it: ``list[Line]`` for ``list_Line``.
     """
 
-    __slots__ = ("__weakref__", "made", "name", "schema", "wrapped")
+    __slots__ = ("__weakref__", "made", "name", "schema", "wrapped", "written")
 
     def __init__(self, name: str, schema: dict[str, Any], definitions: Mapping[str, Any]) -> None:
-        self.name = name
+        self.name = self.written = name
         made, self.wrapped = _as_object(schema, definitions)
         if str(made.get("description", "")).startswith(f"{name}("):
             del made["description"]  # a dataclass that was not described describes itself
@@ -102,6 +104,7 @@ class TypeReader(Reader):
             why = re.split(r"\.\s|\n", str(error).strip() or type(error).__name__)[0]
             raise _no_type(output, why) from None
         super().__init__(name, by_name["output"], definitions)
+        self.written = _written(output)
 
     def read(self, data: Any) -> tuple[Any, Any, list[Fault]]:
         """Read the data of an answer, leniently where pydantic is."""
@@ -225,10 +228,13 @@ def _copied(schema: dict[str, Any]) -> dict[str, Any]:
     return deepcopy(schema)
 
 
-def _name_of(output: Any) -> str:
+def _written(output: Any) -> str:
     plain = isinstance(output, type) and not typing.get_args(output)
-    name = output.__name__ if plain else re.sub(r"\w+\.", "", str(output))
-    return _clean(name) or "answer"
+    return output.__name__ if plain else re.sub(r"\w+\.", "", str(output))[:200]
+
+
+def _name_of(output: Any) -> str:
+    return _clean(_written(output)) or "answer"
 
 
 def _clean(text: str) -> str:

@@ -180,7 +180,7 @@ def _about(
 ) -> dict[str, Any]:
     about: dict[str, Any] = {"context": sorted(map(str, context))} if context else {}
     if shape is not None:
-        about["output"] = shape.name
+        about["output"] = shape.written
     if delegated_by is not None:
         about["delegated_by"] = delegated_by
     return about

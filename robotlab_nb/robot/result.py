@@ -12,7 +12,7 @@ from ..core.events import Event
 from ..core.json import canonical
 from ..core.messages import Message, Transcript
 from ..core.pickling import Guarded
-from ..core.readings import reading
+from ..core.readings import ShownList, reading
 from ..core.state import RunState
 from ..core.views import views
 from ..runtime.notebook import ShownOnce
@@ -136,7 +136,8 @@ class RobotResult(Guarded, ShownOnce, Generic[T]):
     @property
     def pending(self) -> list[Asked]:
         """What the run waits for: questions and approvals, those of runs inside it included."""
-        return [a for s in self.state.walk() for a in s.asked.values() if a.status == "pending"]
+        asked = (a for s in self.state.walk() for a in s.asked.values())
+        return ShownList(a for a in asked if a.status == "pending")
 
     def answer(self, value: Any) -> RobotResult[T]:
         """Answer what a waiting run asks, and wait for what comes of it.
@@ -258,7 +259,7 @@ class RobotResult(Guarded, ShownOnce, Generic[T]):
     @property
     def tool_calls(self) -> list[ToolCall]:
         """The tool calls of the turn with their results, in order of start."""
-        return list(self.state.tool_calls.values())
+        return ShownList(self.state.tool_calls.values())
 
     @property
     def has_tool_calls(self) -> bool:
@@ -268,12 +269,16 @@ class RobotResult(Guarded, ShownOnce, Generic[T]):
     @property
     def events(self) -> list[Event]:
         """The events of the run, in order."""
-        return list(self._events)
+        return ShownList(self._events)
 
     @property
     def frames(self) -> Any:
         """Tables: ``frames.runs``, ``frames.tool_calls``, ``frames.messages`` … (DataFrames)."""
         return reading("frames")(self.state, self._events)
+
+    def replay(self) -> Any:
+        """Go through the run again step by step: what each model was sent, what it answered."""
+        return reading("replay")(self)
 
     # -- what it took ----------------------------------------------------------------------
 

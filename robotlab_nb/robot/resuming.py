@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
 from ..core.errors import InputError, RobotLabError
-from ..core.event_sources import events_of
+from ..core.event_sources import unfinished
 from ..core.keywords import strict_keywords
 from ..core.messages import MediaPart, Message, ToolResultPart
 from ..core.state import RunState
@@ -153,9 +153,9 @@ class Resuming(Generic[T]):
 
         Parameters
         ----------
-        source : Run, RobotResult, error, path, or list of events or of their dicts
-            The earlier run, the error that it failed with, or what is left of it: a file holds
-            one event as JSON on each line.
+        source : Run, RobotResult, error, run id, path, or list of events or of their dicts
+            The earlier run, the error that it failed with, or what is left of it: the log has it
+            by its id (the first 6 digits are enough); a file holds one event as JSON on each line.
         answers : mapping, list or callable, optional
             Answers to what is asked; besides texts and tools' names, the ids of questions and of
             tool calls are keys.
@@ -305,7 +305,7 @@ def _read(source: Any) -> tuple[RunState, Mapping[str, Any]]:
         return source.state, source.values
     if isinstance(source, RobotResult):
         return source.state, source.values
-    return RunState.fold(events_of(source)), {}
+    return RunState.fold(unfinished(source)), {}
 
 
 def _without_cuts(

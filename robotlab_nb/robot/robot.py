@@ -18,6 +18,7 @@ from ..core.secrets import redact_data
 from ..tools.decorator import Tool, ToolManifest
 from .asking import Asking
 from .changing import Changing, checked
+from .chatting import Chatting
 from .conversation import Conversation
 from .delegating import Delegating
 from .in_force import BUDGETS, InForce, in_force
@@ -51,7 +52,15 @@ UNNAMED = "robot"
 
 
 class Robot(
-    Asking[T], Resuming[T], Changing, Remembering, Membership, Messaging, Delegating, Pictured
+    Asking[T],
+    Chatting,
+    Resuming[T],
+    Changing,
+    Remembering,
+    Membership,
+    Messaging,
+    Delegating,
+    Pictured,
 ):
     """A robot. Every part is optional: a bare robot talks to the simulated model.
 

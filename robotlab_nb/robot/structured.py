@@ -93,6 +93,11 @@ class Shape:
         return self.spec.name
 
     @property
+    def written(self) -> str:
+        """What a person calls it: ``list[Line]``."""
+        return self._reader.written
+
+    @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON Schema that the model is told, always of an object."""
         return self.spec.schema

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ToolError, describe_error
 from ..core.messages import Message, ToolResultPart
+from ..runtime import sinks
 from ..runtime.stillness import task_waits
 from ..runtime.stop import StopRun
 from ..tools.arguments import parsed_or_none
@@ -85,6 +86,8 @@ class ToolRound:
 
     async def call(self, calls: Sequence[ToolCallPart]) -> None:
         """Run the calls of one answer side by side."""
+        if sinks.behind:
+            await sinks.durable(self.run.root)
         if self.loops is not None:
             for part in calls:
                 self._look_for_loop(self.loops, part)
@@ -169,6 +172,8 @@ class ToolRound:
             return unknown_tool(part.name, self.tools.names)
         if tool.labels:
             self.run.on_read(tool.labels - {OUTWARD})
+            if OUTWARD in tool.labels:  # what is sent cannot be taken back: first it is on record
+                await sinks.durable(self.run.root)
         return await call_tool(
             tool,
             arguments,

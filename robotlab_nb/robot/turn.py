@@ -13,6 +13,7 @@ from ..core.keys import text_hash
 from ..core.messages import MEDIA_IN_EVENTS, Message
 from ..models.calls import Call
 from ..models.protocol import Request
+from ..runtime.recording import stamps
 from .result import RobotResult
 from .tool_round import INTERRUPTED, ToolRound
 
@@ -259,6 +260,7 @@ class Turn:
                 "config": self.effective.told(),
                 "tools": list(self.tools.names),
                 "prompt_hash": text_hash(self.system.text) if self.system else None,
+                **stamps(self.settings),
                 **self.about,
             }
         )

@@ -2,8 +2,9 @@
 
 First what was scripted (a policy, ``answers=``); then a channel that has shown that it works (a
 widget); then the prompt of the thread that waits for the run (:mod:`.console`); else the run
-waits until somebody calls ``run.answer()``. Every question ends: with an answer, when its time
-is up, or with its run.
+waits until somebody calls ``run.answer()``. A channel that does not work after all gives the
+question back, and the next one is tried. Every question ends: with an answer, when its time is
+up, or with its run.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .questions import Answer, Question, new_id, read_answer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from .desk import Desk
     from .working import Work
 
 __all__ = [
@@ -46,7 +48,7 @@ class Channel(Protocol):
         """Whether it can put this question to a person now. Must return at once."""
 
     def ask(self, question: Question) -> None:
-        """Put it, and return at once.
+        """Put it, and return at once; if that fails, ``desk.give_back`` lets others.
 
         The answer comes by ``desk.answer(run, {question.id: …}, by="widget")``; that the question
         is settled, by whomever, by the ``hitl.answered`` event.
@@ -135,21 +137,18 @@ async def _asked(
     opened = Open(run, question, check, asyncio.get_running_loop(), suspends=suspend)
     desk.put(opened)
     run.when_done(lambda: desk.settle(opened, _stopped(question)))
-    left = question.timeout_s
     try:
         _offer(desk, opened)
-        if not suspend:
-            await asyncio.wait(
-                (opened.future, opened.heard), timeout=CLAIM_S, return_when="FIRST_COMPLETED"
-            )
-            if opened.channel is None and desk.settle(opened, _stopped(question)):
+        desk.announce(opened)
+        with run.away():
+            if suspend:
+                await asyncio.wait((opened.future,), timeout=question.timeout_s)
+            elif not await _while_asked(desk, opened) and desk.settle(opened, _stopped(question)):
                 raise NoAnswerChannel(
                     f"nobody can be asked {question.text!r:.200} while {run.name!r} runs",
                     hint="Give answers=, call run() where input is possible, or use the ask_user "
                     "tool: its questions may wait for run.answer().",
                 )
-        with run.away():
-            await asyncio.wait((opened.future,), timeout=left)
     except asyncio.CancelledError:
         desk.settle(opened, _stopped(question))
         raise
@@ -158,7 +157,30 @@ async def _asked(
     return opened.answer
 
 
-def _offer(desk: Any, opened: Open) -> None:
+async def _while_asked(desk: Desk, opened: Open) -> bool:
+    """Wait for an answer while a channel has the question; False when none takes it in time."""
+    import asyncio
+
+    limit = opened.question.timeout_s
+    end = None if limit is None else monotonic() + limit
+    while not opened.future.done():
+        with desk.root.lock:
+            lonely = opened.channel is None
+            opened.news = opened.loop.create_future()
+        left = None if end is None else end - monotonic()
+        if not lonely and left is not None and left <= 0:
+            return True
+        await asyncio.wait(
+            (opened.future, opened.news),
+            timeout=CLAIM_S if lonely else left,
+            return_when="FIRST_COMPLETED",
+        )
+        if lonely and opened.channel is None and not opened.news.done():
+            return opened.answer is not None
+    return True
+
+
+def _offer(desk: Desk, opened: Open) -> None:
     """Let the first channel that works have a question."""
     for channel in _channels:
         try:

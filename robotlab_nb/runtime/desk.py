@@ -36,7 +36,7 @@ class Open:
     """A question that is not settled yet, and who waits for it."""
 
     __slots__ = (
-        "answer", "began", "channel", "check", "future", "heard", "loop", "question", "run",
+        "answer", "began", "channel", "check", "future", "loop", "news", "question", "run",
         "suspends", "withdraw",
     )  # fmt: skip
 
@@ -57,8 +57,8 @@ class Open:
         self.suspends = suspends
         self.began = monotonic()
         self.future: asyncio.Future[None] = loop.create_future()
-        #: set when a channel has taken the question to a person
-        self.heard: asyncio.Future[None] = loop.create_future()
+        #: set when a channel takes the question, and when it gives it back
+        self.news: asyncio.Future[None] = loop.create_future()
         self.channel: str | None = None
         self.answer: Answer | None = None
         #: takes the question back from the person who is being asked
@@ -88,13 +88,16 @@ class Desk:
     # -- questions -------------------------------------------------------------------------
 
     def put(self, opened: Open) -> None:
-        """Lay a question on the desk and say so to whoever waits for its run."""
+        """Lay a question on the desk."""
         with self.root.lock:
             self.opens[opened.question.id] = opened
             if not self._attached:
                 self._attached = True
                 self.root.attach(self)
             self._look_soon(opened.loop)
+
+    def announce(self, opened: Open) -> None:
+        """Say to whoever waits for its run that a question is open."""
         _call_all(opened.run)
 
     def claim(self, opened: Open, channel: str) -> bool:
@@ -103,14 +106,21 @@ class Desk:
             if opened.answer is not None or opened.channel is not None:
                 return False
             opened.channel = channel
-        _set(opened.loop, opened.heard)
+            _set(opened.loop, opened.news)
         return True
 
-    def give_back(self, opened: Open) -> None:
-        """A channel could not ask: let another one, or the person by ``answer()``."""
+    def give_back(self, opened: Open, channel: str | None = None) -> bool:
+        """A channel could not ask: let another one, or the person by ``answer()``.
+
+        False when a channel was named, and it is not the one that has the question.
+        """
         with self.root.lock:
+            if channel is not None and opened.channel != channel:
+                return False
             opened.channel = None
+            _set(opened.loop, opened.news)
         _call_all(opened.run)
+        return True
 
     def settle(self, opened: Open, answer: Answer) -> bool:
         """Settle a question. False when somebody was faster."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+
+from ..core.readings import ShownList
+from . import recording
 
 if TYPE_CHECKING:
     from .run import Run
@@ -22,6 +26,7 @@ _cells: dict[str, tuple[str, list[Run[Any]]]] = {}
 
 def enter(run: Run[Any], cell: tuple[str, str] | None) -> None:
     """Note a root run that starts; cancel what an earlier execution of its cell started."""
+    recording.begin(run.root)
     stale: list[Run[Any]] = []
     with _lock:
         _live[run.id] = run
@@ -80,7 +85,7 @@ def runs() -> list[Run[Any]]:
     False
     """
     with _lock:
-        return list(_live.values())
+        return ShownList(_live.values())
 
 
 def stop_all(*, wait: float = 2.0) -> int:
@@ -112,3 +117,16 @@ def stop_all(*, wait: float = 2.0) -> int:
         run.when_done(done.set)
         done.wait(max(0.0, end - monotonic()))
     return len(found)
+
+
+def _after_fork() -> None:
+    # Runs of the parent go on there, not here; a lock that somebody held does not come along.
+    global _lock
+    _lock = threading.Lock()
+    recording.after_fork([run.root.id for run in _live.values()])
+    _live.clear()
+    _cells.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -133,6 +133,15 @@ class Root:
                 for key in [k for k in self._live if k[0] == call_id and k[1] == attempt]:
                     del self._live[key]
 
+    @property
+    def last(self) -> int:
+        """The number of the latest event; -1 before the first."""
+        return len(self.events) - 1
+
+    def after(self, seq: int) -> list[Event]:
+        """The events with a greater number, in order."""
+        return self.events[seq + 1 :]
+
     def so_far(self) -> list[Delta]:
         """What running calls have streamed up to now, one delta per kind."""
         return [

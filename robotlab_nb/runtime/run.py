@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AwaitTimeout, ConfigurationError, RobotLabError, RunInterrupted
-from ..core.readings import Pictured
+from ..core.readings import Pictured, ShownList
 from . import desk as _desk
 from . import loop as _loop
 from .stillness import task_waits
@@ -81,8 +81,9 @@ class Run(Work[T], Pictured):
         """The events so far, in order, those of runs inside it included."""
         with self.root.lock:
             if self.parent is None:
-                return list(self.root.events)
-            return [e for e in self.root.events[self._first :] if e.scope.run_id in self._family]
+                return ShownList(self.root.events)
+            own = (e for e in self.root.events[self._first :] if e.scope.run_id in self._family)
+            return ShownList(own)
 
     @property
     def frames(self) -> Any:
@@ -90,6 +91,15 @@ class Run(Work[T], Pictured):
         from ..core.readings import reading
 
         return reading("frames")(self.state, self.events)
+
+    def replay(self) -> Any:
+        """Go through the run again step by step, as far as it is: a :class:`Replay`.
+
+        It plays in a notebook, and shows what each model was sent and what it answered.
+        """
+        from ..core.readings import reading
+
+        return reading("replay")(self)
 
     @property
     def has_result(self) -> bool:

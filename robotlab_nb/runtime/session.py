@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import secrets
 from ..core.events import SCHEMA_VERSION, Event, Scope
-from . import sinks
+from ..core.readings import ShownList
+from . import recording, sinks
 from .root import Root
 from .strand import current_strand
 from .working import current_work
@@ -50,7 +51,19 @@ class Session(Root):
             "started_at": datetime.now(UTC).isoformat(),
             "name": "session",
         }
+        recording.begin(self)
         self.tell("run.started", started)
+
+    @property
+    def last(self) -> int:
+        """The number of the latest event."""
+        return self.seq - 1
+
+    def after(self, seq: int) -> list[Event]:
+        """The events with a greater number that are still kept, in order."""
+        with self.lock:
+            rest = self.events[max(1, len(self.events) - (self.seq - 1 - seq)) :]
+            return [*self.events[:1], *rest] if seq < 0 else rest
 
     def tell(self, type_: str, data: Mapping[str, Any]) -> Event:
         """Record an event and hand it on."""
@@ -83,6 +96,7 @@ def session() -> Session:
 
 def session_emit(type_: str, data: Mapping[str, Any]) -> Event:
     """Record an event that belongs to no run."""
+    recording.look()
     return session().tell(type_, data)
 
 
@@ -125,11 +139,11 @@ def session_events() -> list[Event]:
     """
     found = _session
     if found is None:
-        return []
+        return ShownList()
     with found.lock:
         if len(found.events) <= MOST_EVENTS:
-            return list(found.events)
-        return [found.events[0], *found.events[1 - MOST_EVENTS :]]
+            return ShownList(found.events)
+        return ShownList([found.events[0], *found.events[1 - MOST_EVENTS :]])
 
 
 def _after_fork() -> None:

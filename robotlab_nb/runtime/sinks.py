@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from ..core.events import Event
+    from .root import Root
 
 __all__ = ["Sink", "add_sink", "remove_sink"]
+
+#: seconds that a run waits at most for what was recorded to be safe
+PATIENCE_S = 5.0
 
 
 class Sink(Protocol):
@@ -25,6 +29,8 @@ class Sink(Protocol):
 
 
 _sinks: tuple[Sink, ...] = ()
+#: whether a reader is so far behind that runs should wait for it before they go on
+behind = False
 
 
 def add_sink(sink: Sink) -> None:
@@ -54,3 +60,19 @@ def publish(event: Event) -> None:
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+async def durable(root: Root) -> None:
+    """Wait until all readers hold what a root has recorded so far; for 5 s at most.
+
+    Before something is done that cannot be undone, and when a reader is far behind.
+    """
+    import asyncio
+
+    seq = root.last
+    for sink in _sinks:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await sink.drained(root.id, seq)
+        except Exception:  # a reader's troubles are not the run's
+            continue

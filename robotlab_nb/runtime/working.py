@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import contextvars
 import os
+import threading
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..core.errors import ConfigurationError, describe_error, unwrap
 from ..core.events import SCHEMA_VERSION, Scope
 from ..core.state import RunState
 from . import loop as _loop
+from . import sinks
+from .registry import leave_loop
 from .root import Root
 from .stop import StopRun
 from .strand import current_strand
@@ -198,8 +202,6 @@ class Work(Surroundings, Generic[T]):
     def started(self, data: dict[str, Any]) -> None:
         """Record the run's first event. A root's holds the UTC start and the schema's version."""
         if self.parent is None:
-            from datetime import UTC, datetime
-
             data["schema_version"] = SCHEMA_VERSION
             data["started_at"] = datetime.now(UTC).isoformat()
         else:
@@ -271,6 +273,8 @@ class Work(Surroundings, Generic[T]):
                 raise asyncio.CancelledError
             if self.caps:
                 await self._sit_down()
+            if sinks.behind:
+                await sinks.durable(self.root)
             await self._work(self)
         except asyncio.CancelledError as error:
             cancelled = error
@@ -376,8 +380,6 @@ class Work(Surroundings, Generic[T]):
         self._settle("run.interrupted", {"reason": self._reason, "abandoned": True}, None)
 
     def _leave_if_blocked(self, loop: asyncio.AbstractEventLoop) -> None:
-        import threading
-
         engine = _loop._engine
         if engine is None or engine.loop is not loop or engine.abandoned:
             return
@@ -387,8 +389,6 @@ class Work(Surroundings, Generic[T]):
         engine.loop.call_soon_threadsafe(turned.set)
         if not turned.wait(0.1):
             engine.abandon()
-            from .registry import leave_loop
-
             leave_loop(loop)
 
     def when_done(self, callback: Callable[[], object]) -> None:

@@ -119,6 +119,9 @@ class ToolManifest(Pictured):
     def __getitem__(self, name: str) -> Tool:
         return self.fetch(name)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._tools)
+
     def __contains__(self, thing: object) -> bool:
         if isinstance(thing, str):
             return thing in self._tools

@@ -1,14 +1,15 @@
 """What a live view shows of a run, as flat records, and how they changed since the last look.
 
-A fold over the items of ``run.watch()``. Each record (the run, an open question, a lane, a task,
-an entry of the transcript, a piece of an entry) has a key; a change is ``[key, fields]``,
-``[key, "more text"]`` or ``[key, None]``. The same changes in the same order give the same
-records, here and in the browser. All strings are untrusted: they are in visible form, and only
-ever put into text nodes. Knows no clock, no widget and no screen.
+A fold over the items of ``run.watch()``. Each record (the run, an open question, a lane, a task, a
+part of the graph, an entry of the transcript, a piece of an entry) has a key; a change is
+``[key, fields]``, ``[key, "more text"]`` or ``[key, None]``. The same changes in the same order
+give the same records, here and in the browser. All strings are untrusted: they are in visible
+form, and only ever put into text nodes. Knows no clock, no widget and no screen.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..core.events import Delta
@@ -16,10 +17,14 @@ from ..core.state import RunState
 from ..display.amounts import moment, seconds
 from ..display.escape import clip, one_line
 from ..display.json_text import arguments_line, laid_out
+from ..display.network_facts import NetworkFacts, facts_of
 from ..display.parts import FOLD_LIMIT
 from ..display.states import STOPS, state_of
 from .live_asks import aside, ask_rows, asks, over
-from .live_rows import lane_rows, run_row, task_rows
+from .live_graph import LiveGraph
+from .live_lanes import lane_rows
+from .live_records import Change, LiveRecords
+from .live_rows import run_row, task_rows
 from .spoken import Spoken, said
 
 if TYPE_CHECKING:
@@ -29,19 +34,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Change", "LiveDoc"]
 
-#: Entries of the transcript that are kept; older ones make room.
+#: Entries of the transcript that are kept; older ones make room, each task's last one stays.
 ENTRIES = 200
 #: Characters of one streamed text; the result has all of it.
 TEXT = 40_000
 #: Characters of a tool call and of its result on their one line.
 LINE = 80
 
-Change = list[Any]
 #: kind of delta -> kind of piece
 _PIECES = {"text": "text", "reasoning": "think", "refusal": "text"}
 
 
-class LiveDoc:
+class LiveDoc(LiveRecords):
     """The records of one run's live view.
 
     Parameters
@@ -53,7 +57,7 @@ class LiveDoc:
     ----------
     records : dict of str to dict
         By key, in order of appearance: ``run``, ``Q…`` open questions, ``L0 …`` lanes, ``T0 …``
-        tasks, ``E0 …`` entries, ``P0 …`` pieces.
+        tasks, ``G`` and ``N0 …``, ``W0 …`` the graph of them, ``E0 …`` entries, ``P0 …`` pieces.
     state : RunState
         The run, as far as its items have been taken.
 
@@ -72,12 +76,16 @@ class LiveDoc:
     """
 
     def __init__(self, scope: Scope) -> None:
-        self.records: dict[str, dict[str, Any]] = {}
+        super().__init__()
         self.state = RunState(scope)
-        self._touched: dict[str, set[str]] = {}
-        self._grown: dict[str, list[str]] = {}
-        self._new: set[str] = set()
+        #: of a network: what its pictures tell, and where its tasks stand in order
+        self._facts: NetworkFacts | None = None
+        self._places: dict[str, int] = {}
+        self._graph = LiveGraph()
         self._count = {"E": 0, "P": 0}
+        #: by task: its entries, oldest first; and how many have made room
+        self._kept: dict[str, deque[str]] = {}
+        self._older = 0
         #: by run id: what it does now, and the entry of its present model call
         self._doing: dict[str, str] = {}
         self._entries: dict[str, str] = {}
@@ -95,42 +103,26 @@ class LiveDoc:
         items : iterable of Event or Delta
             From ``run.watch()``, in order.
         """
+        news = not self.records
         for item in items:
             if isinstance(item, Delta):
                 self._delta(item)
             else:
+                news = True
                 self.state.apply(item)
                 handler = _HANDLERS.get(item.type)
                 if handler is not None:
                     handler(self, item)
-        self.put("run", run_row(self.state))
-        self._questions()
-        for key, row in (*lane_rows(self.state, self._doing), *task_rows(self.state)):
+        if news:
+            self._facts = facts_of(self.state) if self.state.tasks else None
+            self.put("run", run_row(self.state, self._facts))
+            self._questions()
+        rows = list(lane_rows(self.state, self._doing, self._facts))
+        if news and self._facts is not None:
+            rows += [*task_rows(self._facts), *self._graph.rows(self._facts)]
+        for key, row in rows:
             self.put(key, row)
-        return self._changes()
-
-    def whole(self) -> list[Change]:
-        """All records, as changes to nothing."""
-        return [[key, dict(record)] for key, record in self.records.items()]
-
-    # -- records and their changes ---------------------------------------------------------
-
-    def put(self, key: str, fields: Mapping[str, Any]) -> None:
-        """Make a record, or change some of its fields."""
-        record = self.records.get(key)
-        if record is None:
-            record = self.records[key] = {}
-            self._new.add(key)
-            self._touched[key] = set()
-        for name, value in fields.items():
-            if name not in record or record[name] != value:
-                record[name] = value
-                self._touched.setdefault(key, set()).add(name)
-
-    def _set(self, key: str, fields: Mapping[str, Any]) -> None:
-        """Change a record, unless it has made room for newer ones."""
-        if key in self.records:
-            self.put(key, fields)
+        return self.changes()
 
     def _questions(self) -> None:
         """Show the questions that are open now, and no others."""
@@ -138,38 +130,9 @@ class LiveDoc:
             return
         rows = dict(ask_rows(self.state))
         for key in [k for k in self.records if k[0] == "Q" and k not in rows]:
-            self._remove(key)
+            self.remove(key)
         for key, row in rows.items():
             self.put(key, row)
-
-    def _remove(self, key: str) -> None:
-        del self.records[key]
-        self._touched.setdefault(key, set())
-
-    def _append(self, key: str, text: str) -> None:
-        if text and key in self.records:
-            self.records[key]["text"] += text
-            self._touched.setdefault(key, set())
-            self._grown.setdefault(key, []).append(text)
-
-    def _changes(self) -> list[Change]:
-        touched, self._touched = self._touched, {}
-        grown, self._grown = self._grown, {}
-        new, self._new = self._new, set()
-        changes: list[Change] = []
-        for key, names in touched.items():
-            record = self.records.get(key)
-            if record is None:
-                if key not in new:
-                    changes.append([key, None])
-            elif key in new:
-                changes.append([key, dict(record)])
-            else:
-                if names:
-                    changes.append([key, {name: record[name] for name in sorted(names)}])
-                if key in grown and "text" not in names:
-                    changes.append([key, "".join(grown[key])])
-        return changes
 
     # -- entries and pieces ----------------------------------------------------------------
 
@@ -177,12 +140,22 @@ class LiveDoc:
         key = f"E{self._count['E']}"
         self._count["E"] += 1
         self.put(key, fields)
-        oldest = f"E{self._count['E'] - ENTRIES - 1}"
-        if oldest in self.records:
-            gone = [k for k, record in self.records.items() if record.get("in") == oldest]
-            for each in (*gone, oldest):
-                self._remove(each)
+        self._kept.setdefault(fields.get("task", ""), deque()).append(key)
+        if self._count["E"] - self._older > ENTRIES:
+            self._make_room()
         return key
+
+    def _make_room(self) -> None:
+        """Let the oldest entry go of the task that has most of them."""
+        fullest = max(
+            filter(None, self._kept.values()), key=lambda each: (len(each), -int(each[0][1:]))
+        )
+        oldest = fullest.popleft()
+        gone = [k for k, record in self.records.items() if record.get("in") == oldest]
+        for each in (*gone, oldest):
+            self.remove(each)
+        self._older += 1
+        self.put("run", {"older": self._older})
 
     def _piece(self, entry: str, kind: str, fields: Mapping[str, Any]) -> str:
         key = f"P{self._count['P']}"
@@ -202,9 +175,17 @@ class LiveDoc:
 
     def _head(self, scope: Scope, at: float | None) -> dict[str, Any]:
         who = scope.robot or scope.path[-1]
-        inside = [name for name in scope.path[len(self.state.scope.path) :] if name != who]
-        label = one_line(" › ".join(inside), 120)
-        return {"who": one_line(who, 40), "label": label, "at": self._moment(at)}
+        inside = scope.path[len(self.state.scope.path) :]
+        label = one_line(" › ".join(name for name in inside if name != who), 120)
+        return self._heading(who, label, inside[0] if inside else "", at)
+
+    def _heading(self, who: str, label: str, task: str, at: float | None) -> dict[str, Any]:
+        """What stands above an entry, and which task of the network it is of."""
+        if len(self._places) != len(self.state.tasks):
+            self._places = {name: place for place, name in enumerate(self.state.tasks)}
+        head = {"who": one_line(who, 40), "label": label, "at": self._moment(at)}
+        place = self._places.get(task)
+        return head if place is None else {**head, "task": f"T{place}"}
 
     def _moment(self, at: float | None) -> str:
         return "" if at is None else moment(max(at - self.state.started_s, 0.0)) or ""
@@ -221,8 +202,8 @@ class LiveDoc:
     def _end_streams(self, run_id: str, fields: Mapping[str, Any]) -> None:
         for key in [k for k in self._streams if k[0] == run_id]:
             spoken = self._streams.pop(key)
-            self._append(spoken.key, spoken.rest())
-            self._set(spoken.key, {"on": False, **fields})
+            self.append(spoken.key, spoken.rest())
+            self.change(spoken.key, {"on": False, **fields})
 
     def _run(self, scope: Scope) -> RunState:
         return self.state._family.get(scope.run_id, self.state)
@@ -236,7 +217,7 @@ class LiveDoc:
             return
         self._doing[run_id] = "thinking" if item.kind == "reasoning" else "writing"
         spoken = self._stream(item.scope, item.attempt, item.kind, None)
-        self._append(spoken.key, spoken.more(item.text))
+        self.append(spoken.key, spoken.more(item.text))
 
     def _started(self, event: Event) -> None:
         asked = event.data.get("input")
@@ -283,14 +264,19 @@ class LiveDoc:
 
     def _question(self, event: Event) -> None:
         asked = self._run(event.scope).asked[event.data["question_id"]]  # type: ignore[index]
-        entry = self._entry_of(event.scope, event.elapsed)
+        if asked.task:  # done by answering: the person's own
+            who = asked.robot or asked.task
+            label = "" if who == asked.task else one_line(asked.task, 120)
+            entry = self._entry(self._heading(who, label, asked.task, event.elapsed))
+        else:
+            entry = self._entry_of(event.scope, event.elapsed)
         self._asked[asked.question_id] = self._note(entry, asks(asked), "waiting")
-        self._set(self._tools.get(asked.tool_call_id or "", ""), _sign("waiting", ""))
+        self.change(self._tools.get(asked.tool_call_id or "", ""), _sign("waiting", ""))
 
     def _answered(self, event: Event) -> None:
         asked = self._run(event.scope).asked[event.data["question_id"]]  # type: ignore[index]
-        self._set(self._asked.get(asked.question_id, ""), over(asked))
-        self._set(self._tools.get(asked.tool_call_id or "", ""), _sign("running", ""))
+        self.change(self._asked.get(asked.question_id, ""), over(asked))
+        self.change(self._tools.get(asked.tool_call_id or "", ""), _sign("running", ""))
 
     def _message(self, event: Event) -> None:
         message = self._run(event.scope).messages[-1]
@@ -313,10 +299,10 @@ class LiveDoc:
         self._entry_of(event.scope, event.elapsed)
         left = spoken.left_of(text)
         if left is None:
-            self._set(spoken.key, {"text": spoken.instead(text)})
+            self.change(spoken.key, {"text": spoken.instead(text)})
         else:
-            self._append(spoken.key, left)
-        self._set(spoken.key, {"on": False, "cut": True} if cut else {"on": False})
+            self.append(spoken.key, left)
+        self.change(spoken.key, {"on": False, "cut": True} if cut else {"on": False})
 
     def _tool_started(self, event: Event) -> None:
         data: Any = event.data
@@ -342,7 +328,7 @@ class LiveDoc:
         }
         if data["status"] == "failed":
             fields["err"] = True
-        self._set(self._tools.pop(data["tool_call_id"], ""), fields)
+        self.change(self._tools.pop(data["tool_call_id"], ""), fields)
 
     def _task_completed(self, event: Event) -> None:
         data: Any = event.data

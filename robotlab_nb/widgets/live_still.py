@@ -27,6 +27,7 @@ from ..display.parts import (
 )
 from ..display.states import state_of
 from ..display.style import STYLE
+from .live_lanes import WORK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -105,7 +106,7 @@ def _blocks(records: Mapping[str, Record], clock: str) -> Iterator[Block]:
     if counts:
         yield Para(dots(*counts), quiet=True)
     for key, ask in records.items():
-        if key.startswith("Q"):
+        if key.startswith("Q") and not ask["over"]:
             yield _ask(ask)
     how = _STOPS.get(str(records.get("stop", {}).get("how")))
     yield Para(dots(run["figures"], clock, how), quiet=True)
@@ -141,7 +142,7 @@ def _lane(records: Mapping[str, Record], lane: Record) -> Iterator[Block]:
     blocks: list[Block] = [Head(name, right=(say,))]
     said = [k for k, record in records.items() if k[0] == "E" and record["who"] == lane["name"]]
     entry = said[-1] if said else None
-    working = lane["spans"][-1][1] is None
+    working = any(end is None for _, end, kind in lane["spans"] if kind == WORK)
     pieces = [r for r in records.values() if entry is not None and r.get("in") == entry]
     blocks += _pieces(pieces, working=working)
     yield Quote(tuple(blocks), "rail", lane["hue"] or "ki")

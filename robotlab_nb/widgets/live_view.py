@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..display.amounts import seconds
+from .card_talk import Cards
 from .live_doc import LiveDoc
 from .live_still import still
 
@@ -71,6 +72,7 @@ class LiveView:
         self.widget: LiveWidget | None = None
         self._clock = clock
         self._lock = threading.RLock()
+        self.cards = Cards(run, self.doc, self._lock)
         self._watcher = run.watch()
         self._number = 0
         self._next = self._next_still = 0.0
@@ -161,9 +163,9 @@ class LiveView:
             self._next = now + max(pause, took / _SHARE)
 
     def _push_if_due(self, now: float) -> None:
-        # Each snapshot is followed by as much in batches, so that all snapshots together are
-        # hardly more than the batches, however long the run.
-        if now - self._snapshot_at >= SNAPSHOT_S and self._sent >= self._snapshot_size:
+        # Each snapshot is followed by twice as much in batches, so that all snapshots together are
+        # hardly more than half of the batches, however long the run.
+        if now - self._snapshot_at >= SNAPSHOT_S and self._sent >= 2 * self._snapshot_size:
             self.push()
 
     def push(self) -> None:
@@ -219,8 +221,10 @@ class LiveView:
         Parameters
         ----------
         content : mapping
-            ``{"hello": page}``, ``{"want": number}`` or ``{"stop": true}``.
+            ``{"hello": page}``, ``{"want": number}``, ``{"stop": true}``, or what
+            :class:`~robotlab_nb.widgets.card_talk.Cards` hears.
         """
+        self.cards.heard(content)
         with self._lock:
             self.heard_from = True
             self._probed = self._busy

@@ -6,17 +6,27 @@ module needs anywidget; where that is missing, views are shown without widgets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anywidget
 import traitlets
 
-from .assets import script, sheet
+from .assets import packed, sheet
 
 if TYPE_CHECKING:
-    from .live_view import LiveView
+    from collections.abc import Mapping
 
-__all__ = ["LiveWidget"]
+__all__ = ["Carried", "LiveWidget"]
+
+
+class Carried(Protocol):
+    """What a widget carries: a view of a run, a chat, cards."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """All there is to show."""
+
+    def heard(self, content: Mapping[str, Any]) -> None:
+        """Take in what a front end says."""
 
 
 class LiveWidget(anywidget.AnyWidget):
@@ -24,16 +34,16 @@ class LiveWidget(anywidget.AnyWidget):
 
     Parameters
     ----------
-    view : LiveView
+    view : Carried
         Whom ``snapshot()`` is asked of and ``heard(content)`` is told.
     """
 
-    _esm = script("live.js")
-    _css = sheet("live.css")
+    _esm = packed("live.js")
+    _css = sheet("live.css", "asks.css")
     #: Read from the view whenever a front end asks; the value held here is never looked at.
     snapshot = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, view: LiveView) -> None:
+    def __init__(self, view: Carried) -> None:
         self._view = view
         super().__init__()
         self.on_msg(lambda _widget, content, _buffers: view.heard(content))

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import in_process, networks, over_http, processes
+from . import in_process, log_recording, log_store, networks, over_http, pictures, processes
 from .figure import Figure, Measured, Setting, table
 from .server import Server
 
@@ -29,6 +29,9 @@ def chosen(wanted: list[str]) -> list[Figure]:
         *in_process.FIGURES,
         *over_http.FIGURES,
         *networks.FIGURES,
+        *log_store.FIGURES,
+        *pictures.FIGURES,
+        *log_recording.FIGURES,
     ]
     return [f for f in figures if not wanted or any(word in f.what for word in wanted)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import robotlab_nb as rl
@@ -13,6 +14,7 @@ from tests.display.network_samples import NetworkStory, declared
 if TYPE_CHECKING:
     from robotlab_nb.core.state import RunState
 
+WRITTEN = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 BUSY = {"type": "ModelError", "message": "busy"}
 
 
@@ -22,6 +24,8 @@ def a_memory(word: str = "Dear all,", name: str = "lesson") -> rl.Memory:
     memory["draft"] = word
     memory.set("salaries", [3100, 2900], labels={"private"})
     memory["api_key"] = "sk-canary-0000000000"
+    for key, entry in memory.entries(memory.keys()).items():
+        memory.backend.put("keys", key, entry._replace(at=WRITTEN))  # type: ignore[attr-defined]
     return memory
 
 

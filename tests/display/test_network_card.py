@@ -218,7 +218,7 @@ def test_a_network_that_cannot_run_still_has_a_picture() -> None:
     net = rl.create_network("broken")
     net.task("a", lambda message: message, depends_on=["a", "nowhere"])
     for shown in (words_of(check_inert(html(net))), flat(check_text(net))):
-        assert "✕ failed · network 'broken' cannot run" in shown
+        assert "✕ GraphError · network 'broken' cannot run" in shown
         assert "depends on itself" in shown
         assert "after a, nowhere" in shown or "a, nowhere" in shown
     assert len(drawings_of(html(net))) == 1
@@ -318,13 +318,40 @@ def test_dots_are_waits_for_a_slot_and_dashes_waits_for_a_person() -> None:
     assert "after waiting 3.1\u00a0s" in drawn.alt
 
 
+def test_what_a_person_took_to_answer_is_no_work() -> None:
+    net = rl.create_network("sign")
+    net.task("ask", rl.Human("editor"), prompt="Good?")
+    net.task("publish", lambda upstream: "done", depends_on=["ask"])
+    result = net.run("go")
+    time.sleep(0.1)
+    facts = facts_of(result.answer("yes"))
+    ((since, waited),) = facts.tasks[0].held
+    assert since >= (facts.tasks[0].started_s or 0.0)
+    assert waited is not None
+    assert 0.1 <= waited <= (facts.tasks[0].worked_s or 0.0)
+    drawn = timeline(facts)
+    assert drawn is not None
+    root = ElementTree.fromstring(drawn.svg)
+    dashed = [r for r in root if r.get("stroke-dasharray") == "3 2.5"]
+    work = bars_of(root)[0]
+    assert len(dashed) == 1
+    left, size = float(dashed[0].get("x", 0)), float(dashed[0].get("width", 0))
+    assert work[0] <= left
+    assert left + size <= sum(work) + 4
+    assert size == pytest.approx(waited / (facts.elapsed_s or 1) * (768 - 132), abs=1)
+    assert "waiting for a person" in "".join(root.itertext())
+    assert "of it waiting for a person" in drawn.alt
+
+
 def test_a_timeline_of_many_says_what_it_leaves_out() -> None:
     drawn = timeline(facts_of(large(300)))
     assert drawn is not None
     root = ElementTree.fromstring(drawn.svg)
     assert len(bars_of(root)) == MOST_ROWS
-    assert "… 200 more tasks" in "".join(root.itertext())
-    assert "; and 140 more." in drawn.alt
+    assert "… 200 more tasks, which took less time" in "".join(root.itertext())
+    assert "; and 140 more, which took less time." in drawn.alt
+    failed = [t.name for t in facts_of(large(300)).tasks if t.status == "failed"]
+    assert all(f"{name} failed" in drawn.alt for name in failed)
     assert timeline(facts_of(support())) is None
 
 

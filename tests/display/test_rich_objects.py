@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,14 +11,13 @@ from robotlab_nb.core.media import MediaPart
 from robotlab_nb.display.pictures import html, markdown, text
 from robotlab_nb.display.raster import size_of
 from robotlab_nb.prompts.templates import Template
-from robotlab_nb.robot.history_search import Hit, Hits
+from robotlab_nb.robot.history_search import Hits
 from robotlab_nb.runtime.budgets import Budget
 from tests.display import rich_samples as rich
 from tests.display.test_pictures import check_text
-from tests.display.trees import CORPUS, check_inert, flat, words_of
+from tests.display.trees import check_inert, flat, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -236,29 +234,3 @@ def test_the_size_of_a_picture_is_read_from_its_start(
     data: bytes, mime: str, size: tuple[int, int] | None
 ) -> None:
     assert size_of(data, mime) == size
-
-
-HOSTILE: dict[str, Callable[[str, Path], Any]] = {
-    "template": lambda p, _: Template("{% raw %}" + p.replace("{%", "") + "{% endraw %}", "t"),
-    "skill": lambda p, folder: rich.a_skill(folder, text=p),
-    "config": lambda p, _: rich.RunConfig(stop=[p], api_base=p),
-    "settings": lambda p, _: rich.resolve([(p, {"stop": p, "hooks": {p: p}})]),
-    "budget": lambda p, _: rich.a_budget(p),
-    "hits": lambda p, _: Hits([Hit(p, p, 0.5, 1)]),
-    "approval": lambda p, _: rich.an_approval(robot=p, tool=p, arguments={p: p}, why=p,
-                                              tool_call_id=p),
-    "question": lambda p, _: rich.a_question(robot=p, text=p, choices=(p, p), default=p),
-    "settled": lambda p, _: rich.a_settled("answered", answer=p, by=p),
-    "csv": lambda p, _: MediaPart.of(p.encode("utf-8", "replace"), "text/html", p),
-    "file": lambda p, _: MediaPart(p or "x", url=p or "x", name=p),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-@pytest.mark.parametrize("group", CORPUS)
-def test_hostile_text_is_inert_in_every_new_object(group: str, kind: str, tmp_path: Path) -> None:
-    for payload in itertools.islice(CORPUS[group], 0, None, 4):
-        thing = HOSTILE[kind](payload, tmp_path)
-        check_inert(html(thing))
-        check_text(thing)
-        assert markdown(thing)

@@ -62,7 +62,8 @@ def test_it_asks_nothing_of_the_page() -> None:
 
 def test_every_class_that_is_written_is_styled_and_the_other_way_round() -> None:
     sources = Path(robotlab_nb.display.__file__).parent.glob("*.py")
-    code = "".join(p.read_text("utf-8") for p in sources if p.name != "style.py")
+    sheets = ("style.py", "page_style.py")
+    code = "".join(p.read_text("utf-8") for p in sources if p.name not in sheets)
     styled = set(re.findall(r"\.(rlnb-[a-z0-9]+)", SHEET))
     hues = {f"rlnb-{state.hue}" for state in STATES.values() if state.hue}
     hues |= {f"rlnb-{lane(n).hue}" for n in range(8)} | {"rlnb-ki"}

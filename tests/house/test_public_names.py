@@ -15,18 +15,19 @@ import robotlab_nb as rl
 PACKAGE = Path(rl.__file__).parent
 #: every public name; a change here is a change for users and belongs in CHANGELOG.md
 NAMES = """
-AgentSkill AwaitTimeout Budget BudgetExceeded Bus BusError Chunk ConfigurationError
-DelegationFuture DelegationTimeout Delta DependencyError Diff Documents Event FlowResult
-GraphError Human InferenceError InputError ItemsFailed Loop LoopLimit LoopResult MCPError
-MapResult MediaPart Memory MemoryChange Message Model ModelError Network NetworkFailed
-NetworkResult NoAnswerChannel OutputError Question RactorBoundaryError Request Robot RobotLabError
-RobotMessage RobotResult Run RunConfig RunInterrupted RunState RunWaiting Scope SimulatedModel
-Task TaskNotRun TaskResult Template TextMessage Tool ToolCallMessage ToolError ToolLoopError
-ToolMessage ToolNotFoundError ToolResultMessage UnknownKeyword Usage UserMessage agreement
-ask_user build clear_cache converged convergence_gate create_memory create_network current_run
-diff enable_nested_loops engine extension extension_loaded fetch_tool fetch_url hook hooks
-loaded_extensions names narrate options register_extension register_secret render_template runs
-script_tool session_events set_token_counter shutdown stop_all testing tool
+AgentSkill AwaitTimeout Budget BudgetExceeded Bus BusError Chat Chunk ConfigurationError
+DelegationFuture DelegationTimeout Delta DependencyError Diff Documents Event FlowResult GraphError
+Human InferenceError InputError ItemsFailed Log LogError LoggedRun Loop LoopLimit LoopResult
+MCPError MapResult MediaPart Memory MemoryChange Message Model ModelError Network NetworkFailed
+NetworkResult NoAnswerChannel OutputError Question RactorBoundaryError Replay Request Robot
+RobotLabError RobotMessage RobotResult Run RunConfig RunInterrupted RunState RunWaiting Scope
+SimulatedModel Task TaskNotRun TaskResult Template TextMessage Tool ToolCallMessage ToolError
+ToolLoopError ToolMessage ToolNotFoundError ToolResultMessage UnknownKeyword Usage UserMessage
+agreement ask_user build clear_cache converged convergence_gate create_memory create_network
+current_run diff doctor enable_nested_loops engine extension extension_loaded fetch_tool fetch_url
+hook hooks loaded_extensions log names narrate open_log options register_extension register_secret
+render_template replay runs script_tool session_events set_token_counter shutdown stop_all testing
+tool trace
 """.split()
 
 
@@ -81,6 +82,7 @@ def add(a: int, b: int = 1) -> int:
     "Add."
     return a + b
 rl.build("b", system_prompt="x", tools=[add]).tools.specs
+rl.log, rl.Log, rl.LogError
 net = rl.create_network("n")
 net.task("t", lambda message: message)
 net.validate()

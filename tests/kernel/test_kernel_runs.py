@@ -200,6 +200,8 @@ def test_one_status_line_while_a_cell_blocks_and_none_afterwards(kernel):
     assert cell.updates[-1] == {"text/plain": ""}
     quick = kernel.run("str(rl.build('q', model=rl.SimulatedModel(['x'])).run('x'))")
     assert quick.displays == []
+    off = kernel.run("with rl.options(status=False):\n    print(slow.run('x'))")
+    assert (off.status, off.displays) == ("ok", [])
 
 
 def wait_for(kernel, condition, seconds: float = 10) -> None:

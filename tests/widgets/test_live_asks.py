@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 import robotlab_nb as rl
-from robotlab_nb.widgets.live_asks import ASKS
+from robotlab_nb.display.escape import plain
+from robotlab_nb.widgets.live_asks import ASKS, editable
 from robotlab_nb.widgets.live_still import still
 from robotlab_nb.widgets.live_view import LiveView
 from tests.display import rich_samples as rich
@@ -27,7 +29,13 @@ def answered(bot: Bot, question_id: str, status: str = "approved", answer: Any =
 
 
 def questions(view: LiveView) -> list[dict[str, Any]]:
-    return [record for key, record in view.doc.records.items() if key[0] == "Q"]
+    found = [record for key, record in view.doc.records.items() if key[0] == "Q"]
+    return [record for record in found if not record["over"]]
+
+
+def lines(view: LiveView) -> list[str]:
+    found = [record for key, record in view.doc.records.items() if key[0] == "Q"]
+    return [record["over"]["text"] for record in found if record["over"]]
 
 
 def test_an_open_question_has_a_card_until_it_is_settled() -> None:
@@ -54,10 +62,11 @@ def test_an_open_question_has_a_card_until_it_is_settled() -> None:
     bot.run.emit("run.resumed", {})
     batch = view.batch()
     assert batch is not None
-    assert [f"Q{question}", None] in batch["ops"]
     applied(seen, batch["ops"])
     assert seen == view.doc.records
     assert questions(view) == []
+    assert lines(view) == [texts(view, "note")[-1]]
+    assert (card["given"], card["edit"], card["how"]) == ("", "", [])
     note = texts(view, "note")[-1]
     assert note.startswith("approved · refunds · issue_refund(")
     assert seen["run"]["word"] == "running"
@@ -117,12 +126,71 @@ def test_several_questions_say_their_keys_and_the_last_one_needs_none() -> None:
     assert len(questions(view)) == ASKS
 
 
+def test_what_was_settled_leaves_a_line_each_and_only_the_last_ones_stay() -> None:
+    bot = Bot()
+    view, _, _ = viewed(bot)
+    seen = applied({}, view.snapshot()["ops"])
+    for number in range(6):
+        answered(bot, asked(bot, id=f"q{number}", tool=f"tool{number}"))
+        batch = view.batch()
+        assert batch is not None
+        applied(seen, batch["ops"])
+    assert seen == view.doc.records
+    assert [line.split(" · ")[2].split("(")[0] for line in lines(view)] == [
+        "tool3", "tool4", "tool5",
+    ]  # fmt: skip
+    asked(bot, id="q9", tool="scripted")
+    data = {"question_id": "q9", "kind": "approval", "status": "approved", "answer": True}
+    bot.run.emit("hitl.answered", {**data, "by": "policy", "waited_s": 0.0})
+    view.batch()
+    assert "scripted" not in " ".join(lines(view))
+
+
+def test_long_arguments_stand_whole_on_the_card_and_say_where_they_end() -> None:
+    bot = Bot()
+    view, _, _ = viewed(bot)
+    asked(bot, arguments={"text": "x" * 50_000})
+    view.batch()
+    (card,) = questions(view)
+    assert "more characters" in card["given"]
+    assert len(card["given"]) < 5_000
+    assert card["whole"] == f'text = "{"x" * 50_000}"'
+    assert card["edit"] == ""
+    asked(bot, id="q2", arguments={"text": "x" * 200_000})
+    view.batch()
+    assert questions(view)[1]["whole"].endswith("more characters")
+
+
+def test_the_countdown_ends_when_the_question_does() -> None:
+    bot = Bot()
+    view, _, _ = viewed(bot)
+    asked(bot, timeout_s=60.0)
+    asked(bot, id="q2", timeout_s=None)
+    view.batch()
+    first, second = questions(view)
+    put = next(iter(bot.run.state.asked.values())).asked_s
+    assert first["until"] == pytest.approx(put + 60.0 - bot.run.state.started_s, abs=0.01)
+    assert first["after"] == "then denied"
+    assert second["until"] is None
+    assert second["limit"] == "no time limit"
+
+
+@pytest.mark.parametrize("text", TEXTS[::3])
+def test_what_can_be_edited_shows_all_and_means_the_same(text: str) -> None:
+    shown = editable({text: [text, {"deep": text}]})
+    if shown or len(text) < 1000:  # what is too long has no such form
+        assert json.loads(shown) == {text: [text, {"deep": text}]}
+    assert not UNSEEN.search(shown.replace("\n", ""))
+    assert plain(shown) == shown
+
+
 def test_a_view_opened_late_shows_what_is_still_open() -> None:
     bot = Bot()
     answered(bot, asked(bot, id="q1"))
     asked(bot, id="q2", tool="wire_money")
     view = LiveView(bot.run)
     assert [card["tool"] for card in questions(view)] == ["wire_money"]
+    assert [line.split(" · ")[0] for line in lines(view)] == ["approved"]
     notes = texts(view, "note")
     assert notes[0].startswith("approved")
     assert notes[1] == "asks to use wire_money"

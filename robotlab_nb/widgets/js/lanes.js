@@ -18,3 +18,17 @@ export function drawLane(view, key, lane) {
   parts.track.className = `rlnb-track${lane.hue ? ` rlnb-${lane.hue}` : ""}`;
   view.lanes.set(lane.name, lane);
 }
+
+const PARTS = ["rlnb-work", "rlnb-slot", "rlnb-held"];
+
+// When it worked, waited for a free slot, waited for a person; what goes on grows.
+export function drawTrack(track, spans, elapsed) {
+  const whole = Math.max(elapsed, 1);
+  while (track.children.length > spans.length) track.lastChild.remove();
+  spans.forEach(([start, end, kind], at) => {
+    const part = track.children[at] ?? track.appendChild(make("span"));
+    part.className = PARTS[kind] ?? PARTS[0];
+    part.style.left = `${(100 * start) / whole}%`;
+    part.style.width = `${(100 * Math.max((end ?? elapsed) - start, 0)) / whole}%`;
+  });
+}

@@ -1,6 +1,7 @@
 // The pieces of a message: text, reasoning, a tool call, a note. Each kind makes its nodes once and
 // then changes them.
 
+import { copier } from "./copy.js";
 import { make, say, sign, SPACE } from "./dom.js";
 
 function make_text() {
@@ -29,14 +30,20 @@ function draw_think({ text, note, node }, piece) {
   node.classList.toggle("rlnb-void", Boolean(piece.void));
 }
 
-function make_tool() {
+function make_tool(record) {
   const [name, args, out, state] = ["b", "span", "span", "span"].map((tag) => make(tag));
   const [given, got] = [make("pre"), make("pre")];
   const title = make("span", "", "ƒ ", make("code", "", name, args), out);
   const head = make("summary", "", title, make("span", "rlnb-e", state));
-  const what = make("p", "rlnb-q", "result");
-  const node = make("details", "", head, make("p", "rlnb-q", "arguments"), given, what, got);
-  return { node, name, args, out, state, given, got, what };
+  const what = make("span", "", "result");
+  const copies = [
+    copier("the arguments", () => record().given, () => given),
+    copier("the result", () => record().got, () => got),
+  ];
+  const asked = make("p", "rlnb-q", make("span", "", "arguments"), " ", copies[0]);
+  const told = make("p", "rlnb-q", what, " ", copies[1]);
+  const node = make("details", "", head, asked, given, told, got);
+  return { node, name, args, out, state, given, got, what, told };
 }
 
 function draw_tool(parts, piece) {
@@ -47,7 +54,7 @@ function draw_tool(parts, piece) {
   say(parts.given, piece.given);
   say(parts.got, piece.got);
   say(parts.what, piece.err ? "error" : "result");
-  parts.what.hidden = parts.got.hidden = !piece.got;
+  parts.told.hidden = parts.got.hidden = !piece.got;
 }
 
 function make_note() {
@@ -60,7 +67,7 @@ function draw_note({ mark, text }, piece) {
   say(text, piece.text);
 }
 
-// kind of piece -> its nodes, and how they are changed
+// kind of piece -> its nodes (made with a reader of its record), and how they are changed
 export const PIECES = {
   text: [make_text, draw_text],
   think: [make_think, draw_think],
