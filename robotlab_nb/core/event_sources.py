@@ -17,6 +17,8 @@ from .readings import reading
 
 __all__ = ["events_of", "unfinished"]
 
+#: what lines have that tell of the file, or of tags
+_BESIDES = frozenset({"format", "tags"})
 _RUN_ID = re.compile(r"[0-9a-f]{6,64}")
 
 
@@ -135,7 +137,10 @@ def _of_file(path: str | os.PathLike[str]) -> list[Event]:
         if not line.strip():
             continue
         try:
-            found.append(_event(json.loads(line)))
+            told = json.loads(line)
+            if isinstance(told, dict) and not told.keys().isdisjoint(_BESIDES):
+                continue
+            found.append(_event(told))
         except ValueError as error:
             if number == len(lines):  # every whole line ends with a line break
                 break

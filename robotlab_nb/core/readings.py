@@ -37,6 +37,7 @@ PATHS: dict[str, str] = {
     "notice": "robotlab_nb.notebook.notice:notice",
     "log": "robotlab_nb.runlog.opening:recorder_of",
     "logged": "robotlab_nb.runlog.restarting:logged",
+    "conversation": "robotlab_nb.runlog.sessions:latest",
     "plain": "robotlab_nb.display.escape:plain",
     "line": "robotlab_nb.display.escape:one_line",
 }

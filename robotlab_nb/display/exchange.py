@@ -344,8 +344,9 @@ class Exchanges:
         )
         self._sent[run_id] = ids
         if data.get("tool_specs"):
-            self._specs[run_id] = {spec["name"]: spec for spec in data["tool_specs"]}
-        if data.get("output"):
+            told = [s for s in data["tool_specs"] if "omitted" not in s.get("parameters", ())]
+            self._specs[run_id] = {spec["name"]: spec for spec in told}
+        if data.get("output") and "omitted" not in data["output"]:
             self._outputs[run_id] = data["output"]
         made._specs = self._specs.get(run_id, {})
         made._output = self._outputs.get(run_id)

@@ -26,17 +26,20 @@ from .states import state_of
 from .svg_parts import PAD, chip, document, icon, legend, mark, number, shortened, text, wide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .graph_engines import Point
     from .graph_layout import Layout
     from .network_facts import NetworkFacts, TaskFacts
     from .parts import Line
 
-__all__ = ["MOST_BOXES", "draw", "img", "svg", "told"]
+__all__ = [
+    "FAINT", "MOST_BOXES", "MOST_PHASES", "beside", "curve", "draw", "img", "room_in", "suited",
+    "svg", "told",
+]  # fmt: skip
 
 #: Boxes of phases.
-_MOST_PHASES = 12
+MOST_PHASES = 12
 #: Pixels that a picture may always take; and the widest box, where there is room.
 _PAGE, _WIDEST = 800, 260
 #: Between words and the side of a box that is as wide as they want.
@@ -45,7 +48,7 @@ _AIR = 5
 _LEFT, _ROOM = 27, WIDTH - 27 - 3
 #: Less room than this holds no name.
 _LEAST = 36
-_FAINT = frozenset({"pending", "blocked", "skipped", "halted"})
+FAINT = frozenset({"pending", "blocked", "skipped", "halted"})
 
 
 def svg(thing: Any, *, renderer: str = "auto", now: float | None = None) -> str:
@@ -150,7 +153,7 @@ def _by_task(facts: NetworkFacts, renderer: str) -> _Drawn:
     tasks = facts.tasks
     pairs = [(edge.source, edge.target) for edge in facts.edges]
     narrow = layout(len(tasks), pairs, renderer=renderer)
-    width = _suited(tasks, narrow)
+    width = suited(tasks, narrow)
     found = narrow.widened(width)
     edges = {(edge.source, edge.target): edge for edge in facts.edges}
     groups = members_of(tasks)
@@ -173,12 +176,29 @@ def _less(task: TaskFacts, known: set[str]) -> TaskFacts:
     return replace(task, traits=tuple(trait for trait in task.traits if trait not in known))
 
 
-def _suited(tasks: Iterable[TaskFacts], found: Layout) -> float:
-    """The width of boxes that what is in them wants, where there is room for it."""
+def suited(
+    tasks: Iterable[TaskFacts], found: Layout, wants: Callable[[TaskFacts], float] | None = None
+) -> float:
+    """The width of boxes that what is in them wants, where there is room for it.
+
+    Parameters
+    ----------
+    tasks : iterable of TaskFacts
+    found : Layout
+        Of boxes of the usual width.
+    wants : callable, optional
+        How much room a task's words take; those of its present state when left out.
+    """
+    wants = wants or _wants
     columns = round((found.width + GAP_X) / (WIDTH + GAP_X)) or 1
     room = (_PAGE - 2 * PAD + GAP_X) / columns - GAP_X
-    wanted = ceil(max((_wants(task) for task in tasks), default=0.0)) + WIDTH - _ROOM + _AIR
+    wanted = ceil(max((wants(task) for task in tasks), default=0.0)) + WIDTH - _ROOM + _AIR
     return max(min(wanted, floor(room), _WIDEST), WIDTH)
+
+
+def room_in(width: float) -> float:
+    """How much room for words there is in a box."""
+    return width - (WIDTH - _ROOM)
 
 
 def _wants(task: TaskFacts) -> float:
@@ -193,15 +213,15 @@ def _lines(task: TaskFacts, room: float) -> list[tuple[str, str]]:
         traits = " · ".join((*traits_told(task), *task.traits))
         return [(who_does(task), ""), (traits, "")]
     word = state_of(task.status).word
-    return [(word, _beside(task, word, room)), (_figures(task), "")]
+    return [(word, beside(task, word, room)), (_figures(task), "")]
 
 
 def _box(task: TaskFacts, x: float, y: float, width: float) -> str:
     state = state_of(task.status) if task.status else None
-    faint = task.status in _FAINT
+    faint = task.status in FAINT
     hue = state.hue[1:] if state else ""
     plain = "p o" if faint else "p d"
-    room = width - (WIDTH - _ROOM)
+    room = room_in(width)
     out = [_sheet(x + 4, y + 4, width, plain)] if task.kind == "network" else []
     name = shortened(task.name, room, 13, bold=True) or "?"
     (first, after), (last, _) = _lines(task, room)
@@ -227,7 +247,7 @@ def _sheet(x: float, y: float, width: float, plain: str, hue: str = "") -> str:
     return f'<rect {look} x="{number(x)}" y="{number(y)}" {size}/>'
 
 
-def _beside(task: TaskFacts, word: str, room: float = _ROOM) -> str:
+def beside(task: TaskFacts, word: str, room: float) -> str:
     """Who does the task, to follow its state: where that is another name and there is room."""
     who = who_does(task)
     left = room - wide(word) - wide(" · ")
@@ -257,7 +277,7 @@ def _figures(task: TaskFacts) -> str:
 
 
 def _by_phase(facts: NetworkFacts, renderer: str) -> _Drawn:
-    found = placed(facts, _MOST_PHASES, renderer)
+    found = placed(facts, MOST_PHASES, renderer)
     edges = {
         (route.source, route.target): EdgeFacts(
             route.source,
@@ -281,7 +301,7 @@ def _edges(where: Layout, edges: Mapping[tuple[int, int], EdgeFacts]) -> str:
     heads: dict[bool, dict[str, None]] = defaultdict(dict)
     for route in where.routes:
         edge = edges[route.source, route.target]
-        lines[edge.passed, edge.optional].append(_curve(route.points))
+        lines[edge.passed, edge.optional].append(curve(route.points))
         x, y = route.points[-1]
         heads[edge.passed][f"M{number(x + PAD)} {number(y + PAD)}l-7-3.5v7z"] = None
     out = []
@@ -293,7 +313,7 @@ def _edges(where: Layout, edges: Mapping[tuple[int, int], EdgeFacts]) -> str:
     return "".join(out)
 
 
-def _curve(points: Sequence[Point]) -> str:
+def curve(points: Sequence[Point]) -> str:
     """A path through the points that ends inside its arrowhead."""
     spots = [f"{number(x + PAD)} {number(y + PAD)}" for x, y in points]
     spots[-1] = f"{number(points[-1][0] + PAD - 5)} {number(points[-1][1] + PAD)}"

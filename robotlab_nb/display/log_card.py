@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from ..runlog.store import Store
     from .parts import Block, Line
 
-__all__ = ["frames", "log", "logged_run", "logged_runs", "plot", "selection"]
+__all__ = ["frames", "log", "logged_run", "logged_runs", "plot", "runs", "selection"]
 
 #: runs that are shown; digits of an id; characters of what was asked, and of a name
-_ROWS, _DIGITS, _INPUT, _NAME = 20, 6, 40, 24
+_ROWS, _DIGITS, _INPUT, _NAME = 20, 6, 60, 24
 #: bytes from which on it is worth a word how large a log is
-_LARGE = 1_000_000
+_LARGE = 10_000_000
 
 
 def log(thing: Log) -> Picture:
@@ -115,7 +115,7 @@ def selection(thing: Selection) -> Picture:
 
         found = figures(store, thing.query)
         failed = f"{found.failed:,} failed" if found.failed else None
-        yield Head(("Runs",), "runs", dots(where, count(found.runs, "run") or "none", failed))
+        yield Head(("Runs",), "runs", dots(where, count(found.runs, "run"), failed))
         if found.runs:
             yield from _newest(thing, store, found.runs)
             yield Para(
@@ -131,6 +131,22 @@ def _fault(error: RobotLabError) -> Iterable[Block]:
     if error.hint:
         blocks.append(Para(ticked(one_line(error.hint, 300)), quiet=True))
     yield Quote(tuple(blocks), "rail", "kf")
+
+
+def runs(thing: Any) -> Iterable[Block]:
+    """How many runs are meant, and the newest; not where they are kept.
+
+    Parameters
+    ----------
+    thing : Log or Selection
+    """
+    from ..runlog.overview import figures
+
+    store = thing.store
+    found = 0 if store is None else figures(store, thing.query).runs
+    yield Head(("Runs",), "runs", (count(found, "run") or "no runs",))
+    if store is not None and found:
+        yield from _newest(thing, store, found if thing.query.given() else store.count().roots)
 
 
 def _newest(thing: Any, store: Store, total: int) -> Iterable[Block]:
@@ -188,20 +204,18 @@ def logged_run(thing: LoggedRun) -> Picture:
 
 
 def _table(rows: Sequence[Seen], clock: str) -> Table:
-    names = ["run", "name", "state", "tasks", "input", "started", "tokens", "cost", "took"]
+    """Runs as rows. What was asked comes last, so that in text it alone is cut."""
+    names = ["run", "name", "state", "tasks", "started", "tokens", "cost", "took", "input"]
     lines = [_row(row, clock) for row in rows]
     if not any(row.tasks for row in rows):
         names, lines = [n for n in names if n != "tasks"], [(*x[:3], *x[4:]) for x in lines]
-    figures = frozenset(range(len(names) - 3, len(names)))
+    figures = frozenset(names.index(name) for name in ("tokens", "cost", "took"))
     return Table(tuple(names), tuple(lines), figures)
 
 
 def _row(seen: Seen, clock: str) -> tuple[Line, ...]:
     row, used = seen.row, seen.usage
-    name = one_line(row.name or row.robot or row.kind, _NAME)
-    kind = quiet(" network") if row.kind == "network" else quiet(" session")
-    inside = quiet(f" in {one_line(row.network, _NAME)}") if _is_inside(row) else ""
-    what: Line = (name, kind) if row.kind != "robot" else (name, inside) if inside else (name,)
+    name, kind = _name(seen)
     told = f"{used.total_tokens:,}" if used.total_tokens is not None else ""
     price: Line = ()
     if row.simulated and not used.cost_usd:
@@ -210,15 +224,24 @@ def _row(seen: Seen, clock: str) -> tuple[Line, ...]:
         price = (cost(used),)
     return (
         (code(row.run_id[:_DIGITS]),),
-        what,
+        (name, quiet(kind)) if kind else (name,),
         (state_bit(row.status),),
         marks(seen.tasks),
-        (one_line(row.input or "", _INPUT),),
         (_clock(row, clock),),
         (told + ("\u00a0est." if told and used.estimated and not row.simulated else ""),),
         price,
         (seconds(row.duration_s) or "",),
+        (one_line(row.input or "", _INPUT),),
     )
+
+
+def _name(seen: Seen) -> tuple[str, str]:
+    """What a run is called, and what it is where marks of tasks do not tell."""
+    row = seen.row
+    name = one_line(row.name or row.robot or row.kind, _NAME)
+    if row.kind != "robot":
+        return name, "" if seen.tasks else f" {row.kind}"
+    return name, f" in {one_line(row.network, _NAME)}" if _is_inside(row) else ""
 
 
 def _is_inside(row: RunRow) -> bool:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from .lanes import Lane
 
 __all__ = [
+    "ICONS",
+    "MARKS",
     "PAD",
+    "PERSON",
     "chip",
     "document",
     "icon",
@@ -75,7 +78,7 @@ _STYLE = "<style>{}{}@media(prefers-color-scheme:dark){{{}}}</style>".format(
 )
 
 #: robots' marks, in a square of 10
-_MARKS = {
+MARKS = {
     "●": "M5 .9a4.1 4.1 0 1 0 0 8.2 4.1 4.1 0 1 0 0-8.2z",
     "▲": "M5 .7 9.6 9H.4z",
     "◆": "M5 .2 9.8 5 5 9.8.2 5z",
@@ -86,10 +89,10 @@ _MARKS = {
     "▮": "M2.7.5h4.6v9H2.7z",
 }
 #: a head and shoulders
-_PERSON = "M5-.2a2.5 2.5 0 1 0 0 5 2.5 2.5 0 1 0 0-5zM.3 10.2a4.7 4.4 0 0 1 9.4 0z"
+PERSON = "M5-.2a2.5 2.5 0 1 0 0 5 2.5 2.5 0 1 0 0-5zM.3 10.2a4.7 4.4 0 0 1 9.4 0z"
 _RING = "M6 1.6a4.4 4.4 0 1 0 0 8.8 4.4 4.4 0 1 0 0-8.8z"
 #: states' icons, in a square of 12: a line, and a filled shape
-_ICONS = {
+ICONS = {
     "○": (_RING, ""),
     "◐": (_RING, "M6 1.6a4.4 4.4 0 0 0 0 8.8z"),
     "?": ("M3.5 3.9a2.6 2.6 0 1 1 3.6 2.4C6.3 6.7 6 7.1 6 7.9M6 10.5v.1", ""),
@@ -160,7 +163,7 @@ def mark(lane: Lane | None, x: float, y: float, kind: str = "") -> str:
     if lane is None and kind != "human":
         return text(x + 2, y + 9, "ƒ", "b")
     at = f'transform="translate({number(x)} {number(y)})"'
-    drawn = _PERSON if kind == "human" else _MARKS[lane.shape] if lane is not None else ""
+    drawn = PERSON if kind == "human" else MARKS[lane.shape] if lane is not None else ""
     return f'<path class="{lane.hue if lane is not None else "x"}" {at} d="{drawn}"/>'
 
 
@@ -173,7 +176,7 @@ def icon(shape: str, hue: str, x: float, y: float) -> str:
         As in :mod:`.states`.
     x, y : float
     """
-    line, filled = _ICONS.get(shape, _OTHER)
+    line, filled = ICONS.get(shape, _OTHER)
     at = f'transform="translate({number(x)} {number(y)})"'
     stroke, fill = (f"s{hue[1:]}", f"f{hue[1:]}") if hue else ("z", "x")
     drawn = f'<path class="l {stroke}" {at} d="{line}"/>' if line else ""

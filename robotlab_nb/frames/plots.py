@@ -19,6 +19,7 @@ __all__ = ["Plots"]
 #: groups that a chart shows, and spans of a timeline
 MOST, SPANS = 40, 400
 WIDTH = 420
+_KINDS = {"task": HUES[7], "model call": HUES[0], "tool call": HUES[1]}
 _OK, _BAD = HUES[0], "#ff5263"
 
 
@@ -110,7 +111,9 @@ class Plots:
         chart = alt.layer(
             base.mark_bar(color=_OK).encode(x=alt.X("median_s:Q", title="seconds")),
             base.mark_tick(color=INK, thickness=2).encode(x="p95_s:Q"),
-            base.mark_point(color=INK, filled=True, size=40).encode(x="first_token_median_s:Q"),
+            base.mark_point(fill=HUES[1], stroke="white", size=60, opacity=1).encode(
+                x="first_token_median_s:Q"
+            ),
         )
         marks = "bar: median · ●: first piece of the answer · |: 95 of 100 had ended"
         return _plot(title, table, chart, shown, marks)
@@ -158,8 +161,8 @@ class Plots:
         rows = rows_of(records(table.iloc[:SPANS]))
         tips = _tips(alt, ["what", "kind", "status", "start_s", "duration_s"])
         shown = ["lane", "kind", "what", "status", "start_s", "duration_s"]
-        kinds = ["task", "model call", "tool call"]
-        hues = alt.Scale(domain=kinds, range=[HUES[7], HUES[0], HUES[1]])
+        kinds = [kind for kind in _KINDS if (table["kind"] == kind).any()]
+        hues = alt.Scale(domain=kinds, range=[_KINDS[kind] for kind in kinds])
         chart = alt.Chart(rows).mark_bar(strokeWidth=2)
         chart = chart.encode(
             x=alt.X("start_s:Q", title="seconds"),

@@ -48,6 +48,8 @@ _TOOLS = {
     "runs": "Int64", "median_s": "Float64", "p95_s": "Float64",
 }  # fmt: skip
 _SUMS = ("input_tokens", "output_tokens", "model_calls", "tool_calls", "cost_usd")
+#: what only robots' runs have
+_OF_ROBOTS = frozenset({"robot", "task", "model", "prompt_hash"})
 #: what model calls and tool calls may be grouped by besides
 _CALLS_BY = {**BY, "provider": "provider"}
 _TOOLS_BY = {**BY, "source": "source"}
@@ -85,15 +87,13 @@ def summary(source: Source, by: str | Sequence[str] | None = "robot") -> DataFra
     }
     read = read_together(source, tables)
     runs = labelled(read["runs"], columns)
-    robots = runs["kind"] == "robot"
-    counted = ~robots | runs["network"].isna() if "network" in columns else robots
-    units, sums = runs[counted] if counted.any() else runs, runs
+    units, sums = _counted(runs, columns)
     labels = runs[["run_id", *columns]]
-    of_units, of_sums = _grouped(units, columns), _grouped(sums, columns)
+    of_sums = _grouped(sums, columns)
     calls = _grouped(read["model_calls"].merge(labels, on="run_id"), columns)
     used = read["tool_calls"]
     used = used[["run_id"]].assign(failed=used["status"] == "failed").merge(labels, on="run_id")
-    made = of_units.agg(
+    units = _grouped(units, columns).agg(
         runs=("run_id", "size"),
         ok=("status", lambda s: (s == "completed").sum()),
         failed=("status", lambda s: (s == "failed").sum()),
@@ -102,6 +102,9 @@ def summary(source: Source, by: str | Sequence[str] | None = "robot") -> DataFra
         median_s=("duration_s", "median"),
         p95_s=("duration_s", _p95),
     )
+    # A group may have used something without a run that is counted in it.
+    made = units.reindex(of_sums.size().index)
+    made = made.fillna(dict.fromkeys(("runs", "ok", "failed", "simulated"), 0))
     for name in _SUMS:
         made[name] = of_sums[name].sum(min_count=1)
     made["cost_complete"] = of_sums["cost_complete"].all()
@@ -109,6 +112,16 @@ def summary(source: Source, by: str | Sequence[str] | None = "robot") -> DataFra
     failures = _grouped(used, columns)["failed"].sum()
     made["tool_failures"] = failures.reindex(made.index).astype("Int64").fillna(0)
     return _finished(made, columns, _SUMMARY, read["runs"])
+
+
+def _counted(runs: DataFrame, columns: Sequence[str]) -> tuple[DataFrame, DataFrame]:
+    """The runs that are counted, and those whose figures are added up."""
+    robots = runs["kind"] == "robot"
+    if not robots.any():
+        return runs, runs
+    if "network" in columns and not _OF_ROBOTS.intersection(columns):
+        return runs[~robots | runs["network"].isna()], runs
+    return runs[robots], runs[robots]
 
 
 def costs(source: Source, by: str | Sequence[str] | None = "robot") -> DataFrame:

@@ -99,8 +99,8 @@ class Diff(Pictured):
 
     def _row(self, name: str, a: Side | None, b: Side | None) -> dict[str, Any]:
         # Of what was restored, nobody knows here which model said it.
-        restored = "restored" in (a and a.status, b and b.status)
-        keys = ("text", "result") if restored else ("status", "text", "result", "model", "tools")
+        untold = a is not None and b is not None and (a.model is None) != (b.model is None)
+        keys = ("status", "text", "result", *(() if untold else ("model", "tools")))
         what = [k for k in keys if a and b and getattr(a, k) != getattr(b, k)]
         if name in self.definitions:
             what.append("definition")

@@ -73,7 +73,7 @@ class LoopTurns:
         return self._loop is not None
 
     def ask(self) -> bool:
-        """Have a turn taken soon. Returns whether there is a loop for it. Any thread may call it."""
+        """Have a turn taken soon. Any thread may call it. Returns whether there is a loop."""
         if self._loop is None or self._loop.is_closed():
             return False
         with contextlib.suppress(RuntimeError):  # it was closed just now

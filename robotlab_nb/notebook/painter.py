@@ -50,6 +50,7 @@ class Painter:
         self.widgets: bool | None = False if needs_own_loop() else None
         #: the kernel's loop, if only what it sends is shown
         self._turns = LoopTurns(self._turn, LOOK_S) if needs_own_loop() else None
+        self._program = False
         self._places: list[Stage] = []
         self._lock = threading.Lock()
         self._opened = threading.Condition(self._lock)
@@ -66,6 +67,7 @@ class Painter:
         self._between: list[Stage] = []
         self._painted = self._ended = monotonic()
         self.asking = AskingPlace(self)
+        self._note_front_end()
         shell.events.register("pre_run_cell", self._before_cell)
         shell.events.register("post_run_cell", self._after_cell)
 
@@ -100,9 +102,23 @@ class Painter:
     def _before_cell(self, _info: Any = None) -> None:
         self._cell_began = monotonic()
         self._running_cell = True
+        self._note_front_end()
+        self.asking.again(cell=True)
+
+    def _note_front_end(self) -> None:
+        """Tell a program that runs a notebook's cells from a page; it shows no widget.
+
+        It answers no prompt and names no cell (nbclient, papermill). Trying widgets there would
+        leave their state in the file, and a view that nobody can show of what has not ended.
+        """
+        parent = self._parent()
+        content = parent.get("content") or {}
+        asks = content.get("allow_stdin", True) or (parent.get("metadata") or {}).get("cellId")
+        if self._program == bool(asks):
+            self._program = not asks
+            self.widgets = False if self._program or self._turns is not None else None
         if self._turns is not None:
             self._turns.take_loop()
-        self.asking.again(cell=True)
 
     @property
     def places(self) -> tuple[Stage, ...]:
@@ -258,7 +274,9 @@ class Painter:
 
         A run that ends without a result leaves its picture, so that its messages are not lost.
         """
-        line = _Line(self, run, visible=self._sends() and not self.shown_here(run.id))
+        line = _Line(
+            self, run, visible=options.status and self._sends() and not self.shown_here(run.id)
+        )
         holds = threading.current_thread() is threading.main_thread()
         with self._lock:
             self._waiting += 1

@@ -133,7 +133,7 @@ class Stage:
             Seconds to the next batch at least.
         """
         # Asked first: what happens while we paint is for the next time, or the end would be missed.
-        ended = self.act.ended
+        ended = self._over()
         try:
             self.act.stopped_by(idle=idle, blocked=blocked)
             self.act.paint(pause=pause)
@@ -144,6 +144,13 @@ class Stage:
             self.act.widget = None
         if ended:
             self.settle()
+
+    def _over(self) -> bool:
+        """Whether it is over; what cannot even tell is."""
+        try:
+            return self.act.ended
+        except Exception:
+            return True
 
     def _without_widget(self, *, idle: bool) -> None:
         act = self.act
@@ -178,8 +185,13 @@ class Stage:
 
     def settle(self) -> None:
         """Put the picture that stands still into the place. Never raises."""
-        with contextlib.suppress(Exception):
+        try:
             self.settled = self.act.last()
+        except Exception:
+            # Its last picture but one, so that nothing is painted for ever, and no widget stays.
+            html, text = self._pictured
+            self.settled = {"text/plain": text, "text/html": html}
+        with contextlib.suppress(Exception):
             publish(self.settled, self.display_id, update=True)
         if len(self.act.pages) > 1:
             # The page was loaded again and no longer knows the display, only the widget.

@@ -25,31 +25,44 @@ NO_RESULT = "no result: the run ended before this tool answered"
 class Conversation:
     """The committed messages, system message apart, and how often they changed."""
 
-    __slots__ = ("_lock", "messages", "version")
+    __slots__ = ("_lock", "_messages", "session_id", "version")
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         self._lock = threading.Lock()
-        self.messages: tuple[Message, ...] = tuple(messages)
+        #: its name, where the log keeps it
+        self.session_id: str | None = None
+        self._messages: tuple[Message, ...] = tuple(messages)
         self.version = 0
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The committed messages."""
+        return self._messages
 
     def snapshot(self) -> tuple[int, tuple[Message, ...]]:
         """The version and the messages, together."""
         with self._lock:
-            return self.version, self.messages
+            return self.version, self._messages
 
-    def commit(self, version: int, messages: Sequence[Message]) -> bool:
-        """Replace the messages if nobody did since ``version``. Returns whether it was done."""
+    def refresh(self) -> None:
+        """Take over what others have said, where there can be others."""
+
+    def commit(self, version: int, messages: Sequence[Message], run_id: str | None = None) -> bool:
+        """Replace the messages if nobody did since ``version``. Returns whether it was done.
+
+        ``run_id`` is the run whose turn they end with.
+        """
         with self._lock:
             if version != self.version:
                 return False
-            self.messages = tuple(messages)
+            self._messages = tuple(messages)
             self.version += 1
             return True
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Replace the messages, whatever they were."""
         with self._lock:
-            self.messages = tuple(messages)
+            self._messages = tuple(messages)
             self.version += 1
 
 

@@ -80,7 +80,7 @@ def make_run(
         system=robot._system if prompt is None else prompt.message(),
         params=model_params(values),
         context=whole,
-        conversation=robot._conversation if keep is True else keep or None,
+        conversation=_conversation(robot, values) if keep is True else keep or None,
         about=_about(whole, shape, delegated_by) if whole or shape or delegated_by else {},
         prompt=prompt,
         fallbacks=fallbacks,
@@ -96,6 +96,16 @@ def make_run(
     if memory is not None or robot._memory is not None or tools.wants_memory:
         _share(run, robot, memory)
     return _let_ask(run, effective, shape)
+
+
+def _conversation(robot: Robot[Any], values: Mapping[str, Any]) -> Conversation:
+    """Where the turn goes on: in the conversation of the session that it belongs to."""
+    session_id = values["session_id"]
+    if session_id is None:
+        return robot._own
+    from .sessions import conversation_of
+
+    return conversation_of(robot, session_id)
 
 
 def _check(found: InForce, tools: ToolManifest, name: str, blocking: bool) -> None:

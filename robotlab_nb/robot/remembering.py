@@ -26,9 +26,10 @@ __all__ = ["Remembering"]
 class Remembering:
     """What a robot remembers, and how it is read, replaced, shortened and searched."""
 
-    __slots__ = ("_conversation", "_learnings", "_mailbox", "_memory")
+    __slots__ = ("_learnings", "_mailbox", "_memory", "_own")
 
-    _conversation: Conversation
+    #: the conversation of no session
+    _own: Conversation
     _memory: Any
     _learnings: Learnings | None
     #: the robot's place on a bus, and what it has sent
@@ -52,6 +53,16 @@ class Remembering:
         def look(self) -> tuple[InForce, Composition | None]:
             """What is in force now, and the templates that are part of it."""
             ...
+
+    @property
+    def _conversation(self) -> Conversation:
+        """The conversation of the session that the robot is in."""
+        session_id = self._in_force().effective.values_["session_id"]
+        if session_id is None:
+            return self._own
+        from .sessions import conversation_of
+
+        return conversation_of(self, session_id)
 
     @property
     def messages(self) -> Transcript:

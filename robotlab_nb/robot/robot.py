@@ -151,7 +151,7 @@ class Robot(
         self._skills = (skills,) if isinstance(skills, str) else tuple(skills)
         self._config = RunConfig.of(config) if config is not None else None
         self._keywords = checked(settings, name or UNNAMED)
-        self._conversation = Conversation()
+        self._own = Conversation()
         self._known: tuple[int, InForce, Composition | None] | None = None
         self._budgets: tuple[tuple[Any, ...], tuple[Budget, ...]] | None = None
         self._learnings: Learnings | None = None

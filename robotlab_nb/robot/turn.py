@@ -13,7 +13,9 @@ from ..core.keys import text_hash
 from ..core.messages import MEDIA_IN_EVENTS, Message
 from ..models.calls import Call
 from ..models.protocol import Request
+from ..runtime import sinks
 from ..runtime.recording import stamps
+from ..runtime.threads import in_thread
 from .result import RobotResult
 from .tool_round import INTERRUPTED, ToolRound
 
@@ -125,6 +127,7 @@ class Turn:
         self.run = run
         run.on_abandon = self._abandon
         if self.conversation is not None:
+            await self._refresh(self.conversation)
             self.version, self.history = self.conversation.snapshot()
         try:
             await self._begin()
@@ -135,11 +138,19 @@ class Turn:
             else:
                 await self.open()
                 await self.loop()
+            if self.conversation is not None:
+                await self._refresh(self.conversation)  # somebody may have been first
         except BaseException:
             self._keep_partial()
             self._close()
             raise
         self._close()
+        if self.conversation is not None and self.conversation.session_id is not None:
+            await sinks.durable(run.root)  # whoever goes on elsewhere finds it
+
+    async def _refresh(self, conversation: Conversation) -> None:
+        if conversation.session_id is not None:
+            await in_thread(conversation.refresh)
 
     def finish(self, run: Run[Any]) -> RobotResult[Any]:
         """The result of the turn, as far as it has come."""
@@ -363,7 +374,7 @@ class Turn:
             if self.conversation is None or not said:
                 return
             length = {"length": len(whole)}
-            if self.conversation.commit(self.version, whole):
+            if self.conversation.commit(self.version, whole, run.id):
                 run.emit("conversation.committed", length)
             else:
                 run.emit("conversation.forked", {**length, "reason": "another run was first"})

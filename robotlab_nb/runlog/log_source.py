@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .records import RunRow
     from .store import Store
 
-__all__ = ["LogSource"]
+__all__ = ["LogSource", "literal"]
 
 _SIGNS = re.compile(r"[*?\[\]]")
 #: every run, without what happened outside
@@ -121,10 +121,10 @@ class LogSource:
 def _rows(store: Store, run_ids: Sequence[str]) -> Iterator[RunRow]:
     """The index of some runs, a few hundred at a time."""
     for part in slices(run_ids):
-        yield from store.select(replace(ALL, run_id=[_literal(run_id) for run_id in part]))
+        yield from store.select(replace(ALL, run_id=[literal(run_id) for run_id in part]))
 
 
-def _literal(name: str) -> str:
+def literal(name: str) -> str:
     """A name in which no sign stands for others."""
     return _SIGNS.sub(r"[\g<0>]", name)
 

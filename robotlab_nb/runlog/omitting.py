@@ -40,7 +40,7 @@ _NAMES_OF = {
 #: fields that hold further fields
 _INSIDE = frozenset(
     """
-    error errors graph loop matches message messages new params parts policy usage
+    error errors graph loop matches message messages new params parts policy tool_specs usage
     """.split()
 )
 #: fields whose numbers and truth values were said, too

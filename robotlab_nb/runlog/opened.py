@@ -11,6 +11,7 @@ from ..core.errors import InputError, RobotLabError
 from ..runtime import recording
 from .conversing import Conversing
 from .exporting import Exporting
+from .importing import Importing
 from .opening import recorder_at
 from .reading import Reading
 from .selecting import Narrowing
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Log", "log", "open_log"]
 
 
-class Log(Narrowing, Reading, Summing, Exporting, Conversing):
+class Log(Narrowing, Reading, Summing, Exporting, Importing, Conversing):
     """A log of runs. ``rl.log`` is the one in force; :func:`open_log` opens another.
 
     Reading it waits until all that has happened in this process is written.

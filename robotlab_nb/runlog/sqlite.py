@@ -130,7 +130,9 @@ class SQLite:
             )
         if not self.readonly and not os.access(self.path, os.W_OK):
             raise self._readonly()
-        if size and not self._head().startswith(b"SQLite format 3\0"):
+        if not size or _identity(self.place) in _ours:
+            return
+        if not self._head().startswith(b"SQLite format 3\0"):
             raise LogDamaged(
                 f"{self.place!r} is no log: it is no SQLite file", hint="Name another file."
             )
@@ -249,6 +251,8 @@ class SQLite:
     def _remember(self) -> None:
         found = _identity(self.place)
         self._known = {self.place: found} if found else {}
+        if found:
+            _ours.add(found)
         beside = _identity(f"{self.place}-wal")
         if beside and not self.readonly:
             self._known[f"{self.place}-wal"] = beside
@@ -330,6 +334,12 @@ def _begin(connection: Connection) -> None:
 
 def _code(error: BaseException) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+#: files that this process has opened as logs. POSIX lets go of all locks that a process has on a
+#: file when it closes it once: it is not opened again beside SQLite, or another process would take
+#: itself for the last one, and delete the write-ahead log that is in use here.
+_ours: set[tuple[int, int]] = set()
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -119,7 +119,8 @@ class LiveDoc(LiveRecords):
             self._questions()
         rows = list(lane_rows(self.state, self._doing, self._facts))
         if news and self._facts is not None:
-            rows += [*task_rows(self._facts), *self._graph.rows(self._facts)]
+            placed = self._graph.rows(self._facts)
+            rows += [*task_rows(self._facts, self._graph.width), *placed]
         for key, row in rows:
             self.put(key, row)
         return self.changes()

@@ -6,16 +6,17 @@ for a graph. What changes later is a word or a flag of a record. Knows facts and
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..display import graph_picture as picture
 from ..display import svg_parts
 from ..display.escape import one_line
+from ..display.graph_groups import framed, members_of
 from ..display.graph_layout import HEIGHT, WIDTH, layout, phases
-from ..display.graph_picture import MOST_BOXES
+from ..display.graph_picture import MOST_BOXES, room_in, suited
 from ..display.states import state_of
-from ..display.svg_parts import PAD, number, shortened
+from ..display.svg_parts import PAD, number, shortened, wide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +29,8 @@ __all__ = ["LiveGraph"]
 Row = dict[str, Any]
 Rows = list[tuple[str, Row]]
 
-#: Around the boxes of a group: at the sides, above and below.
-_SIDE, _ABOVE = 8, 6
+#: Words that stand in boxes while a network runs, the longest that are there for long.
+_WORD = "completed"
 
 
 class LiveGraph:
@@ -50,6 +51,8 @@ class LiveGraph:
         self._shape: object = None
         self._rows: Rows = []
         self._phases: list[tuple[int, int, list[int]]] = []
+        #: how wide a box is
+        self.width: float = WIDTH
 
     def rows(self, facts: NetworkFacts) -> Rows:
         """All records as they are now; none where the graph cannot be placed.
@@ -77,7 +80,8 @@ class LiveGraph:
             tuple((edge.source, edge.target, edge.optional) for edge in facts.edges),
         )
         if shape != self._shape:
-            self._rows, self._shape = list(_placed(facts)), shape
+            self.width, self._rows = _placed(facts)
+            self._shape = shape
         passed = {(edge.source, edge.target): edge.passed for edge in facts.edges}
         for key, row in self._rows:
             if key[0] == "W":
@@ -87,7 +91,7 @@ class LiveGraph:
     def _by_phase(self, facts: NetworkFacts) -> Iterator[tuple[str, Row]]:
         if self._shape != len(facts.tasks):
             pairs = [(edge.source, edge.target) for edge in facts.edges]
-            self._phases = phases(len(facts.tasks), pairs, picture._MOST_PHASES)
+            self._phases = phases(len(facts.tasks), pairs, picture.MOST_PHASES)
             self._shape = len(facts.tasks)
         counts = [
             Counter(state_of(facts.tasks[place].status or "pending") for place in places)
@@ -119,31 +123,47 @@ class LiveGraph:
             yield f"W{at}", {**_edge(route.points), "opt": False, "on": begun[route.target]}
 
 
-def _placed(facts: NetworkFacts) -> Iterator[tuple[str, Row]]:
-    """The records of a graph that is drawn box by box."""
-    found = layout(len(facts.tasks), [(edge.source, edge.target) for edge in facts.edges])
-    yield "G", {**_whole(facts, found), "frames": _frames(facts.tasks, found), "note": ""}
+def _placed(facts: NetworkFacts) -> tuple[float, Rows]:
+    """The width of a box, and the records of a graph that is drawn box by box."""
+    narrow = layout(len(facts.tasks), [(edge.source, edge.target) for edge in facts.edges])
+    width = suited(facts.tasks, narrow, _wants)
+    found = narrow.widened(width)
+    frames, _ = framed(members_of(facts.tasks), found.boxes, width)
+    drawn = [
+        [f.x + PAD, f.y + PAD, f.width, f.height, shortened(f.label, f.width - 20)] for f in frames
+    ]
+    rows: Rows = [("G", {**_whole(facts, found), "box": width, "frames": drawn, "note": ""})]
     for at, (task, (x, y)) in enumerate(zip(facts.tasks, found.boxes, strict=True)):
         mark = task.lane
-        yield (
-            f"N{at}",
-            {
-                "x": x + PAD,
-                "y": y + PAD,
-                "h": HEIGHT,
-                "name": shortened(task.name, picture._ROOM, 13, bold=True) or "?",
-                "mark": mark.shape if mark else "",
-                "lane": mark.hue if mark else "",
-                "nested": task.kind == "network",
-                "more": " · ".join(task.traits),
-                "tasks": [at],
-            },
+        person = task.kind == "human"
+        rows.append(
+            (
+                f"N{at}",
+                {
+                    "x": x + PAD,
+                    "y": y + PAD,
+                    "h": HEIGHT,
+                    "name": shortened(task.name, room_in(width), 13, bold=True) or "?",
+                    "mark": "person" if person else mark.shape if mark else "",
+                    "lane": mark.hue if mark else "",
+                    "nested": task.kind == "network",
+                    "more": " · ".join(task.traits),
+                    "tasks": [at],
+                },
+            )
         )
     optional = {(edge.source, edge.target): edge.optional for edge in facts.edges}
     for at, route in enumerate(found.routes):
         ends = route.source, route.target
         more = {"opt": optional[ends], "on": False, "ends": list(ends)}
-        yield f"W{at}", {**_edge(route.points), **more}
+        rows.append((f"W{at}", {**_edge(route.points), **more}))
+    return width, rows
+
+
+def _wants(task: TaskFacts) -> float:
+    """How much room a task's words may come to take: they change while the boxes stay."""
+    word = picture.beside(task, _WORD, 1e4)
+    return max(wide(one_line(task.name, 200), 13, bold=True), wide(f"{_WORD}{word}"))
 
 
 def _whole(facts: NetworkFacts, found: Layout) -> Row:
@@ -154,8 +174,9 @@ def _whole(facts: NetworkFacts, found: Layout) -> Row:
         "h": found.height + 2 * PAD,
         "name": f"network {one_line(facts.name, 80)}: its tasks",
         "keys": [*keys, "not yet passed"] if keys else [],
-        "marks": svg_parts._MARKS,
-        "icons": {icon: list(drawn) for icon, drawn in svg_parts._ICONS.items()},
+        "marks": {**svg_parts.MARKS, "person": svg_parts.PERSON},
+        "icons": {icon: list(drawn) for icon, drawn in svg_parts.ICONS.items()},
+        "box": WIDTH,
         "frames": [],
     }
 
@@ -164,30 +185,6 @@ def _edge(points: tuple[tuple[float, float], ...]) -> Row:
     """A line that ends inside its arrowhead, and the head."""
     x, y = points[-1]
     return {
-        "d": picture._curve(points),
+        "d": picture.curve(points),
         "tip": f"M{number(x + PAD)} {number(y + PAD)}l-7-3.5v7z",
     }
-
-
-def _frames(tasks: tuple[TaskFacts, ...], found: Layout) -> list[list[Any]]:
-    """Groups whose boxes stand together: where their frame is, and what it says."""
-    members: dict[str, list[int]] = defaultdict(list)
-    for at, task in enumerate(tasks):
-        for trait in task.traits:
-            if trait.startswith("group "):
-                members[trait].append(at)
-    frames = []
-    for name, places in members.items():
-        left, top = (min(found.boxes[p][n] for p in places) for n in (0, 1))
-        right = max(found.boxes[p][0] for p in places) + WIDTH
-        bottom = max(found.boxes[p][1] for p in places) + HEIGHT
-        inside = sum(
-            left - _SIDE < x + WIDTH and x < right + _SIDE
-            and top - _ABOVE < y + HEIGHT and y < bottom + _ABOVE
-            for x, y in found.boxes
-        )  # fmt: skip
-        if len(places) > 1 and inside == len(places):
-            x, y = left + PAD - _SIDE, top + PAD - _ABOVE
-            size = right - left + 2 * _SIDE, bottom - top + 2 * _ABOVE
-            frames.append([x, y, *size, shortened(name.removeprefix("group "), size[0] - 20)])
-    return frames

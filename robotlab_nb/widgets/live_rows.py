@@ -13,6 +13,7 @@ from ..display import graph_picture as picture
 from ..display.amounts import cost, count, dollars, seconds, tokens
 from ..display.attempt_rows import who_answered
 from ..display.escape import one_line
+from ..display.graph_layout import WIDTH
 from ..display.states import state_of
 from ..display.svg_parts import shortened
 
@@ -94,12 +95,14 @@ def _figures(state: RunState) -> str:
     return " · ".join(words for words in told if words)
 
 
-def task_rows(facts: NetworkFacts) -> Iterator[tuple[str, Row]]:
+def task_rows(facts: NetworkFacts, width: float = WIDTH) -> Iterator[tuple[str, Row]]:
     """One row per task of a network: its name, who does it, its state and why.
 
     Parameters
     ----------
     facts : NetworkFacts
+    width : float, optional
+        Of a box in the graph, in pixels.
 
     Yields
     ------
@@ -119,6 +122,7 @@ def task_rows(facts: NetworkFacts) -> Iterator[tuple[str, Row]]:
     >>> [(row["name"], row["who"], row["word"]) for _, row in task_rows(facts_of(state))]
     [('a', 'bot', 'pending')]
     """
+    room = picture.room_in(width)
     for at, task in enumerate(facts.tasks[:TASKS]):
         found = state_of(task.status)
         runs = task.status == "running"
@@ -136,9 +140,9 @@ def task_rows(facts: NetworkFacts) -> Iterator[tuple[str, Row]]:
                 "word": found.word,
                 "hue": found.hue,
                 "note": " · ".join(words for words in (task.progress, note or took) if words),
-                "beside": picture._beside(task, found.word),
-                "line": _line(task),
-                "faint": task.status in picture._FAINT,
+                "beside": picture.beside(task, found.word, room),
+                "line": _line(task, room),
+                "faint": task.status in picture.FAINT,
                 "since": round(task.started_s, 2) if runs and task.started_s is not None else None,
                 "took": took,
                 "cost": _amount(task.usage),
@@ -146,13 +150,13 @@ def task_rows(facts: NetworkFacts) -> Iterator[tuple[str, Row]]:
         )
 
 
-def _line(task: TaskFacts) -> str:
+def _line(task: TaskFacts, room: float) -> str:
     """The last line of a task's box where that is not its time: why it stands so, how far it is."""
     words = "" if task.status == "running" else task.note
     if not words and task.progress:
         words = task.progress.replace(" done", "").removeprefix("restored ")
         words = words.rpartition(", ")[2] if task.status == "restored" else words
-    return shortened(one_line(words, 120), picture._ROOM)
+    return shortened(one_line(words, 120), room)
 
 
 def _amount(usage: Usage | None) -> str:

@@ -15,7 +15,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import in_process, log_recording, log_store, networks, over_http, pictures, processes
+from . import (
+    in_process,
+    log_recording,
+    log_store,
+    log_tables,
+    networks,
+    over_http,
+    pictures,
+    processes,
+)
 from .figure import Figure, Measured, Setting, table
 from .server import Server
 
@@ -32,6 +41,7 @@ def chosen(wanted: list[str]) -> list[Figure]:
         *log_store.FIGURES,
         *pictures.FIGURES,
         *log_recording.FIGURES,
+        *log_tables.FIGURES,
     ]
     return [f for f in figures if not wanted or any(word in f.what for word in wanted)]
 

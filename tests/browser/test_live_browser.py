@@ -413,3 +413,18 @@ def test_a_view_comes_back_when_the_page_is_loaded_again(
     assert grows(text)
     view.get_by_role("button", name="Stop").click()
     book.output(1).get_by_text("interrupted").first.wait_for(timeout=15_000)
+
+
+def test_a_key_on_a_button_of_the_view_is_none_of_jupyterlabs(
+    notebook: Callable[..., Notebook], page: Page
+) -> None:
+    book = notebook([SETUP, "run = long.start('go')\nrun", "1 + 1"])
+    book.run(0)
+    book.run(1)
+    view = book.output(1).locator(".rlnb-live")
+    view.locator("p > .rlnb-on").wait_for()
+    for place in (view.get_by_role("button", name="Stop"), view.locator(".rlnb-log")):
+        place.focus()
+        page.keyboard.press("x")  # in a notebook: cut this cell
+        assert page.locator(".jp-Notebook .jp-Cell").count() == 3
+    book.value("run.stop()")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+import pytest
 
 SETUP = '''
 import os, tempfile
@@ -39,6 +43,18 @@ def look_at(page: Any, number: int) -> None:
     page.wait_for_timeout(150)
 
 
+def tip_of(page: Any, chart: Any) -> str:
+    """What a chart says of the mark that is found first, line by line."""
+    box = chart.bounding_box()
+    tip = page.locator("#vg-tooltip-element")
+    for down in range(40, int(box["height"]), 9):
+        for right in range(40, int(box["width"]), 9):
+            page.mouse.move(box["x"] + right, box["y"] + down)
+            if tip.is_visible():
+                return str(tip.inner_text())
+    return ""
+
+
 def test_a_log_its_runs_and_its_charts_in_a_notebook(
     notebook: Any, screenshot: Any, page: Any
 ) -> None:
@@ -71,10 +87,8 @@ def test_a_log_its_runs_and_its_charts_in_a_notebook(
     look_at(page, 2)
     assert "<img src=x" in shown.output(2).inner_text()
     look_at(page, first + 1)
-    shown.output(first + 1).locator("canvas, svg.marks").first.hover(position={"x": 330, "y": 45})
-    tip = page.locator("#vg-tooltip-element")
-    tip.wait_for()
-    assert "model calls" in tip.inner_text()
+    said = tip_of(page, shown.output(first + 1).locator("canvas, svg.marks").first)
+    assert "model calls" in said
     for width in (1280, 480):
         page.set_viewport_size({"width": width, "height": 900})
         for theme in ("light", "dark"):
@@ -88,3 +102,36 @@ def test_a_log_its_runs_and_its_charts_in_a_notebook(
         (output,) = shown.saved_outputs(number)
         assert "text/html" not in output["data"]
         assert "text/plain" in output["data"]
+
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+CHART = "application/vnd.vegalite.v5+json"
+
+
+@pytest.mark.parametrize("name", ["20_reading_a_log", "21_costs_and_latency"])
+def test_a_stored_notebook_shows_its_tables_and_charts_before_anything_is_run(
+    lab: Any, opened: Any, screenshot: Any, page: Any, name: str
+) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    path = lab.folder / f"{name}.ipynb"
+    path.write_bytes((NOTEBOOKS / path.name).read_bytes())
+    shown = opened(path)
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    charts = 0
+    for number, cell in enumerate(cells):
+        look_at(page, number)
+        for output in cell.get("outputs", ()):
+            if CHART in output.get("data", {}):
+                drawn = shown.output(number).locator("canvas, svg.marks").first
+                drawn.wait_for(timeout=30_000)
+                charts += 1
+    assert charts == (4 if name.startswith("21") else 0)
+    for width in (1280, 480):
+        page.set_viewport_size({"width": width, "height": 900})
+        for theme in ("light", "dark"):
+            for number, cell in enumerate(cells):
+                if cell.get("outputs"):
+                    look_at(page, number)
+                    screenshot(f"book_{name[:2]}_{number:02d}_{width}", theme, shown.output(number))
+    assert {urlsplit(url).hostname for url in asked if url.startswith("http")} == {"127.0.0.1"}

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty
@@ -50,13 +51,17 @@ class Kernel:
         self.cells: dict[str, Cell] = {}
 
     def submit(self, code: str, cell_id: str | None = None, *, stdin: bool = False) -> Cell:
-        """Queue a cell, as Run All does; ``stdin`` says that its input() would be answered."""
+        """Queue a cell, as a page does; ``stdin`` says that its input() would be answered.
+
+        A page names its cells. ``cell_id=""`` names none, as programs do that run notebooks.
+        """
         content = {
             "code": code, "silent": False, "store_history": True, "user_expressions": {},
             "allow_stdin": stdin, "stop_on_error": True,
         }  # fmt: skip
         message = self.client.session.msg("execute_request", content)
-        message["metadata"] = {"cellId": cell_id} if cell_id else {}
+        named = uuid.uuid4().hex if cell_id is None else cell_id
+        message["metadata"] = {"cellId": named} if named else {}
         self.client.shell_channel.send(message)
         cell = Cell(message["header"]["msg_id"])
         self.cells[cell.msg_id] = cell

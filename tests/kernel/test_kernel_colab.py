@@ -9,7 +9,6 @@ import pytest
 
 from .conftest import EVERY_KERNEL, Cell
 
-pytestmark = EVERY_KERNEL
 WIDGET = "application/vnd.jupyter.widget-view+json"
 SETUP = """
 import types, threading
@@ -54,6 +53,7 @@ def settled(kernel: Any, cell: Cell, word: str, seconds: float = 15) -> None:
     assert not any(WIDGET in shown for shown in (*cell.displays, *cell.updates))
 
 
+@EVERY_KERNEL
 def test_a_started_run_is_painted_by_the_kernels_loop_after_its_cell(colab: Any) -> None:
     cell = colab.run("run = paced.start('go')\nrun")
     colab.drain(1.5)
@@ -75,6 +75,7 @@ def test_nothing_is_looked_at_when_nothing_is_open(colab: Any) -> None:
     assert told.streams == "True\n"
 
 
+@EVERY_KERNEL
 def test_a_cell_that_awaits_is_painted_meanwhile(colab: Any) -> None:
     cell = colab.run("answer = await paced.arun('go', show=True)")
     assert len(cell.updates) >= 3
@@ -102,6 +103,7 @@ def test_a_thread_that_waits_leaves_painting_to_the_loop(colab: Any) -> None:
     senders(colab, 3)
 
 
+@EVERY_KERNEL
 def test_stop_and_failure_settle(colab: Any) -> None:
     cell = colab.submit("paced.run('go', show=True)")
     colab.drain(1)

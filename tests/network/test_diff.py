@@ -139,3 +139,20 @@ def test_the_words_of_a_comparison_are_both_texts(a, b):
     words = list(_words(a, b))
     assert "".join(w.text for w in words if w.kind != "added") == a
     assert "".join(w.text for w in words if w.kind != "removed") == b
+
+
+def test_what_was_restored_has_not_changed_its_model() -> None:
+    ready: list[bool] = []
+
+    def check(message: str) -> str:
+        if not ready:
+            raise ValueError("not yet")
+        return "fine"
+
+    net = rl.create_network("net")
+    net.task("a", rl.build("ann", model=rl.SimulatedModel(["A"])))
+    net.task("b", check, depends_on=["a"])
+    first = net.run("x")
+    ready.append(True)
+    rows = {row["task"]: row["change"] for row in rl.diff(first, net.resume(first)).rows}
+    assert rows == {"a": "same", "b": "changed"}

@@ -20,6 +20,8 @@ STEADY = '''
 def _steady():
     import asyncio, datetime, hashlib, os, sys, threading, time
 
+    import pandas  # its compiled parts must be made with the real class of dates
+
     class Now:
         """A clock that goes on when a model has taken its time, by just that much."""
         began = seconds = float(int(time.monotonic()))

@@ -191,7 +191,7 @@ def test_items_that_robots_did_are_kept_through_two_resumptions(log: Any) -> Non
             raise ValueError("down")
         return f"<{text}>"
 
-    broken = {"b"}
+    broken = {"b", "c"}
     model = rl.SimulatedModel(say)
     net = rl.create_network("rows")
     net.task("each", rl.build("bot", model=model), map_over=["a", "b", "c"], concurrency=1,

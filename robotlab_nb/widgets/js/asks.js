@@ -1,7 +1,7 @@
 // Questions: a card while one is open, with buttons where a click is heard; one line afterwards.
 // Nothing is promised: a card says that it was drawn, and has buttons once Python says so.
 
-import { make, PAGE, say, sign, SPACE, time } from "./dom.js";
+import { make, own, PAGE, say, sign, SPACE, time } from "./dom.js";
 
 // milliseconds after which an answer that nobody heard is said again
 const SAY_AGAIN = [1000, 3000, 9000];
@@ -102,14 +102,8 @@ function control(view, card) {
   card.note.before(card.controls);
 }
 
-// What has the keyboard keeps it: JupyterLab would take an x on a button for "cut this cell".
-function own(node) {
-  node.setAttribute("data-lm-suppress-shortcuts", "true");
-  return node;
-}
-
 function button(view, card, words, value) {
-  const node = own(make("button", "", words));
+  const node = make("button", "", words);
   node.type = "button";
   node.onclick = () => answer(view, card, value());
   card.parts.push(node);
@@ -117,7 +111,7 @@ function button(view, card, words, value) {
 }
 
 function field(view, card, tag, label, hint) {
-  const node = own(make(tag));
+  const node = make(tag);
   node.placeholder = hint;
   node.spellcheck = false;
   node.setAttribute("aria-label", label);
@@ -135,7 +129,7 @@ function approval(view, card) {
   const yes = button(view, card, "Approve", () => (text.hidden ? { approve: true } : { edit: text.value }));
   const reason = field(view, card, "input", "why not", "why not (optional, the model reads it)");
   const no = button(view, card, "Deny", () => ({ deny: reason.value }));
-  const change = own(make("button", "", "Edit"));
+  const change = make("button", "", "Edit");
   change.type = "button";
   change.hidden = !edit;
   change.setAttribute("aria-expanded", "false");

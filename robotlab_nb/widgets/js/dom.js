@@ -3,8 +3,17 @@
 export const PAGE = Math.random().toString(36).slice(2);
 export const SPACE = "\u00a0";
 
+// What has the keyboard keeps it: JupyterLab would take an x on a button for "cut this cell".
+export function own(node) {
+  node.setAttribute("data-lm-suppress-shortcuts", "true");
+  return node;
+}
+
+const KEYED = new Set(["button", "input", "select", "summary", "textarea"]);
+
 export function make(tag, name, ...children) {
   const node = document.createElement(tag);
+  if (KEYED.has(tag)) own(node);
   if (name) node.className = name;
   node.append(...children.filter((child) => child !== null));
   return node;

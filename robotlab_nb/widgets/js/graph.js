@@ -1,7 +1,7 @@
 // The picture of a network's tasks: boxes, edges, groups. Drawn once from the places that Python
 // worked out; afterwards only words, classes and paths are changed. A box is a button.
 
-import { make, say, SPACE, time } from "./dom.js";
+import { make, own, say, SPACE, time } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 // More boxes than this are one stop of the Tab key; arrow keys go from box to box in any case.
@@ -120,9 +120,9 @@ export class Graph {
   }
 
   makeBox(node) {
-    const root = shape("g", "", { role: "button" });
+    const root = own(shape("g", "", { role: "button" }));
     const title = root.appendChild(shape("title"));
-    const size = { width: 148, height: node.h, rx: 6 };
+    const size = { width: this.records.all.get("G").box, height: node.h, rx: 6 };
     if (node.nested) root.append(shape("rect", "rlnb-sheet", { ...size, x: 4, y: 4 }));
     const sheet = root.appendChild(shape("rect", "rlnb-sheet", size));
     const drawn = this.records.all.get("G").marks[node.mark];
@@ -161,8 +161,8 @@ export class Graph {
   }
 
   makePhase() {
-    const root = shape("g", "", { role: "button" });
-    const sheet = root.appendChild(shape("rect", "rlnb-sheet", { width: 148, rx: 6 }));
+    const root = own(shape("g", "", { role: "button" }));
+    const sheet = root.appendChild(shape("rect", "rlnb-sheet", { width: this.records.all.get("G").box, rx: 6 }));
     return { root, sheet, name: line(11, 19, "rlnb-name", root), count: line(11, 35, "", root), rows: [] };
   }
 

@@ -2,13 +2,13 @@
 // view: the widget's model looks for the places that bear its mark and plays there, over the list of
 // steps that the notebook has stored. What a model or a tool wrote only ever enters text nodes.
 
-import { make, say, sign } from "./dom.js";
+import { make, own, say, sign } from "./dom.js";
 import { Records } from "./records.js";
 import { Calls } from "./replay_calls.js";
 import { Times } from "./replay_times.js";
 import { View } from "./view.js";
 
-const TICK_MS = 40;
+const PLAY_MS = 40;
 const SPEEDS = [["¼×", 0.25], ["½×", 0.5], ["1×", 1], ["2×", 2], ["4×", 4], ["8×", 8]];
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
@@ -125,7 +125,7 @@ class Player {
     this.root.setAttribute("role", "group");
     this.root.setAttribute("aria-label", "replay: arrow keys step, space plays");
     // JupyterLab would take keys for its own.
-    this.root.setAttribute("data-lm-suppress-shortcuts", "true");
+    own(this.root);
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.still = [...this.place.children];
     this.again = this.button("▸ Play again", "show the player", () => this.open());
@@ -250,7 +250,7 @@ class Player {
       if (this.at === this.steps.length - 1) this.go(0);
       this.change();
       this.stamp = performance.now();
-      this.timer = setInterval(() => this.tick(), TICK_MS);
+      this.timer = setInterval(() => this.tick(), PLAY_MS);
       say(this.play, "‖ Pause");
     }
   }

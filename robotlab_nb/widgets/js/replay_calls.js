@@ -1,7 +1,7 @@
 // What was sent to a model and what it answered, beside the step at which that happened.
 
 import { copier } from "./copy.js";
-import { make } from "./dom.js";
+import { make, own } from "./dom.js";
 
 export class Calls {
   constructor(data) {
@@ -9,7 +9,7 @@ export class Calls {
     // Sections that a reader opened stay open from step to step.
     this.open = new Set(["new"]);
     this.root = make("div", "rlnb-calls");
-    this.root.tabIndex = 0;
+    own(this.root).tabIndex = 0;
     this.root.setAttribute("role", "region");
     this.root.setAttribute("aria-label", "sent and received");
     this.shown = "";

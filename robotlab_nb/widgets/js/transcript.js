@@ -2,7 +2,7 @@
 // Nodes are changed, never drawn again: an opened section, a selection and a scroll position stay.
 
 import { copier } from "./copy.js";
-import { make, say, sign, SPACE } from "./dom.js";
+import { make, own, say, sign, SPACE } from "./dom.js";
 import { PIECES } from "./pieces.js";
 
 const KINDS = { all: "All", text: "Messages", tool: "Tools", think: "Reasoning", err: "Errors" };
@@ -47,7 +47,7 @@ export class Transcript {
     this.cols = make("div", "rlnb-cols");
     this.log = make("div", "rlnb-log", this.older, this.none, this.cols);
     this.older.hidden = this.none.hidden = this.cols.hidden = true;
-    this.log.tabIndex = 0;
+    own(this.log).tabIndex = 0;
     this.log.addEventListener("toggle", () => this.count(), true);
     this.log.addEventListener("scroll", () => this.reach(), true);
     this.log.setAttribute("role", "region");
@@ -126,7 +126,7 @@ export class Transcript {
     const mark = make("span");
     sign(mark, lane?.shape ?? "", "", lane?.hue ?? "");
     const node = make("div", "rlnb-col", make("p", "rlnb-q", mark, SPACE, make("strong", "", who)));
-    node.tabIndex = 0;
+    own(node).tabIndex = 0;
     node.setAttribute("role", "region");
     node.setAttribute("aria-label", `Transcript of ${who}`);
     this.columns.set(who, node);
