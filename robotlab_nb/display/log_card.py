@@ -231,7 +231,7 @@ def _row(seen: Seen, clock: str) -> tuple[Line, ...]:
         (told + ("\u00a0est." if told and used.estimated and not row.simulated else ""),),
         price,
         (seconds(row.duration_s) or "",),
-        (one_line(row.input or "", _INPUT),),
+        (one_line(row.input or "", _INPUT).replace(" ", "\u00a0"),),
     )
 
 

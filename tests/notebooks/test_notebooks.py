@@ -41,7 +41,9 @@ def test_there_are_notebooks():
         "05_guards_and_budgets", "06_structured_output", "07_skills",
         "08_questions_and_approvals", "09_long_conversations", "10_parallel_analysts",
         "11_routing", "12_message_bus", "13_spawn_and_delegate",
-        "14_editorial_pipeline", "15_launch_assessment", "16_resume_and_rerun", "90_gallery",
+        "14_editorial_pipeline", "15_launch_assessment", "16_resume_and_rerun", "17_chat",
+        "18_replay", "19_magics", "20_reading_a_log", "21_costs_and_latency", "22_conversations",
+        "90_gallery",
     }  # fmt: skip
 
 
