@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigurationError
-from ..runtime.sinks import add_sink, remove_sink
+from ..runtime.sinks import OpenSinks
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -24,8 +24,7 @@ __all__ = ["Tracing", "trace"]
 
 #: seconds that closing waits for the spans that are left
 PATIENCE_S = 5.0
-_lock = threading.Lock()
-_open: list[Tracing] = []
+_tracings: OpenSinks[Tracing] = OpenSinks()
 
 
 class Tracing:
@@ -95,10 +94,7 @@ class Tracing:
 
     def close(self) -> None:
         """Tell what is left, for at most 5 s, and then no more."""
-        remove_sink(self)
-        with _lock:
-            if self in _open:
-                _open.remove(self)
+        _tracings.forget(self)
         if not self.closed:
             self.closed = True
             self._queue.put(None)
@@ -189,21 +185,9 @@ def trace(provider: TracerProvider | None = None, *, content: bool = False) -> T
             f"trace() takes a tracer provider, not {found!r:.80}",
             hint="For example opentelemetry.sdk.trace.TracerProvider().",
         )
-    with _lock:
-        before = [t for t in _open if t.provider is found]
-    for old in before:
-        old.close()
-    made = Tracing(found, content=content)
-    with _lock:
-        first = not _open
-        _open.append(made)
-    if first:
-        import atexit
-
-        atexit.unregister(_close_all)
-        atexit.register(_close_all)
-    add_sink(made)
-    return made
+    return _tracings.add(
+        lambda: Tracing(found, content=content), lambda other: other.provider is found
+    )
 
 
 def _process_provider() -> Any:
@@ -217,8 +201,3 @@ def _process_provider() -> Any:
             "opentelemetry.trace.set_tracer_provider(…), or pass one: rl.trace(provider).",
         )
     return found
-
-
-def _close_all() -> None:
-    for tracing in list(_open):
-        tracing.close()

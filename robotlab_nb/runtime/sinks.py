@@ -6,13 +6,16 @@ the run goes on.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import threading
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..core.events import Event
     from .root import Root
 
-__all__ = ["Sink", "add_sink", "remove_sink"]
+__all__ = ["OpenSinks", "Sink", "add_sink", "remove_sink"]
 
 #: seconds that a run waits at most for what was recorded to be safe
 PATIENCE_S = 5.0
@@ -26,6 +29,62 @@ class Sink(Protocol):
 
     async def drained(self, root_id: str, seq: int) -> None:
         """Return when the root's events up to ``seq`` are durable."""
+
+
+class Closing(Sink, Protocol):
+    """A sink that somebody opened, and closes."""
+
+    def close(self) -> None:
+        """Do what is left, and read no more."""
+
+
+C = TypeVar("C", bound=Closing)
+
+
+class OpenSinks(Generic[C]):
+    """Sinks of one kind that are open: one for each target, closed when the process ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: list[C] = []
+
+    def add(self, make: Callable[[], C], same: Callable[[C], bool]) -> C:
+        """Make a sink and have it read from now on, in place of those for the same target.
+
+        Parameters
+        ----------
+        make : callable
+            Gives the sink.
+        same : callable
+            Whether an open one has its target.
+        """
+        with self._lock:
+            before = [sink for sink in self._open if same(sink)]
+        for old in before:
+            old.close()
+        made = make()
+        with self._lock:
+            first = not self._open
+            self._open.append(made)
+        if first:
+            import atexit
+
+            atexit.unregister(self.close)
+            atexit.register(self.close)
+        add_sink(made)
+        return made
+
+    def forget(self, sink: C) -> None:
+        """Let a sink that closes go: it reads no more."""
+        remove_sink(sink)
+        with self._lock:
+            if sink in self._open:
+                self._open.remove(sink)
+
+    def close(self) -> None:
+        """Close all that are open."""
+        for sink in tuple(self._open):
+            sink.close()
 
 
 _sinks: tuple[Sink, ...] = ()

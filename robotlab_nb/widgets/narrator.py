@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..core.errors import ConfigurationError
 from ..display.narration import TOLD, Narration
-from ..runtime.sinks import add_sink, remove_sink
+from ..runtime.sinks import OpenSinks, remove_sink
 
 if TYPE_CHECKING:
     from ..core.events import Event
@@ -27,8 +27,7 @@ MOST = 1_000
 #: seconds that closing waits for the lines that are left
 PATIENCE_S = 2.0
 
-_lock = threading.Lock()
-_open: list[Narrator] = []
+_narrators: OpenSinks[Narrator] = OpenSinks()
 
 
 class Narrator:
@@ -78,10 +77,7 @@ class Narrator:
 
     def close(self) -> None:
         """Write what is left, for at most 2 s, and then no more."""
-        remove_sink(self)
-        with _lock:
-            if self in _open:
-                _open.remove(self)
+        _narrators.forget(self)
         if not self.closed:
             self.closed = True
             self._queue.put(None)
@@ -193,23 +189,4 @@ def narrate(stream: TextIO | None = None) -> Narrator:
         raise ConfigurationError(
             f"narrate() takes a text stream, not {stream!r:.80}", hint="For example sys.stdout."
         )
-    with _lock:
-        before = [n for n in _open if n.stream is stream]
-    for old in before:
-        old.close()
-    narrator = Narrator(stream)
-    with _lock:
-        first = not _open
-        _open.append(narrator)
-    if first:
-        import atexit
-
-        atexit.unregister(_close_all)
-        atexit.register(_close_all)
-    add_sink(narrator)
-    return narrator
-
-
-def _close_all() -> None:
-    for narrator in list(_open):
-        narrator.close()
+    return _narrators.add(lambda: Narrator(stream), lambda other: other.stream is stream)

@@ -22,7 +22,7 @@ from robotlab_nb.widgets.narrator import narrate
 @pytest.fixture(autouse=True)
 def no_narrators_left():
     yield
-    narrator_module._close_all()
+    narrator_module._narrators.close()
     assert sinks._sinks == ()
 
 
