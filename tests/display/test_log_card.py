@@ -47,6 +47,7 @@ def test_a_log_shows_its_newest_roots_and_how_to_ask(log: rl.Log) -> None:
     # A network with all that ran inside: two runs of fifteen tokens and a quarter of a dollar.
     assert re.search(r"✓✓\s+15:00:00\s+30\s+\$0\.5000\s+1\.6 s\s+Hi$", lines[3])
     assert len(lines) == 2 + 20 + 2
+    assert "in desk" not in text(log)
     assert lines[-2] == "… 4 more · times are of 2026-03-01, UTC"
     assert 'rl.log.where(robot="…", status="failed", since="7d")' in lines[-1]
     assert max(map(len, lines)) <= 96

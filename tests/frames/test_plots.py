@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import robotlab_nb as rl
-from robotlab_nb.frames.charts import MIME, Plot
+from robotlab_nb.frames.charts import MIME, Plot, records
 from robotlab_nb.frames.plots import MOST, SPANS
 from robotlab_nb.runlog.opened import open_log
 from robotlab_nb.runlog.store import Batch, Store
@@ -125,6 +125,17 @@ def test_texts_are_data_and_never_part_of_an_expression(log: rl.Log) -> None:
     shown = repr(log.plots.cost())
     assert "\u202e" not in shown
     assert "alert(1)" in shown
+
+
+def test_what_is_missing_is_null_and_times_are_text() -> None:
+    import pandas as pd
+
+    at = pd.Timestamp("2026-03-01", tz="UTC")
+    table = pd.DataFrame({"x": [1.5, float("nan")], "at": [at, pd.NaT]})
+    assert records(table) == [
+        {"x": 1.5, "at": "2026-03-01T00:00:00+00:00"},
+        {"x": None, "at": None},
+    ]
 
 
 def test_charts_without_rows_say_so(log: rl.Log) -> None:

@@ -169,6 +169,8 @@ def test_what_happened_outside_runs_is_in_tables_without_conditions(store: Store
     assert set(frames(store).events["root_id"]) == {"s", "r"}
     assert set(frames(store).runs["run_id"]) == {"r"}
     assert len(frames(store, robot="bob").memory) == 0
+    assert frames(store, since="2026-01-01").memory["key"].tolist() == ["a"]
+    assert len(frames(store, until="2026-01-01").memory) == 0
     assert frames(store, kind="session").memory["key"].tolist() == ["a"]
     assert len(frames(store, kind="session").runs) == 0
 

@@ -113,6 +113,22 @@ def test_unknown_prices_are_no_zeros(store: Store) -> None:
     assert rows(summaries.summary(source(store)), "cost_usd", "cost_complete") == [[0.25, False]]
 
 
+def test_what_nobody_counted_is_missing(store: Store) -> None:
+    store.write(Batch(robot_run("r", calls=0)))
+    columns = ("model_calls", "input_tokens", "cost_usd", "first_token_median_s", "tool_failures")
+    assert rows(summaries.summary(source(store)), *columns) == [[0, None, None, None, 0]]
+
+
+def test_what_was_used_is_told_where_no_run_is_counted(store: Store) -> None:
+    """A network began before midnight; the second of its robots after."""
+    store.write(Batch(network_run("n", hours=12 - 0.5 / 3600)))
+    table = summaries.summary(source(store), ["network", "day"])
+    assert rows(table, "network", "runs", "ok", "failed", "simulated", "cost_usd") == [
+        ["support", 1, 1, 0, 0, 0.25],
+        ["support", 0, 0, 0, 0, 0.25],
+    ]
+
+
 def test_a_model_is_the_one_that_answered_and_answers_from_the_cache_took_no_time(
     store: Store,
 ) -> None:
