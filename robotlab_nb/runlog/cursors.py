@@ -15,12 +15,23 @@ if TYPE_CHECKING:
 
     from ..core.events import Delta, Event
 
-__all__ = ["Cursor", "Loose", "portions"]
+__all__ = ["Cursor", "Loose", "is_session", "portions"]
 
 #: events after which nothing more is to come, when they are the root's own
 _ENDS = frozenset({"run.completed", "run.failed", "run.interrupted"})
 #: events of one transaction: others who write to the same log get their turn in between
 PORTION = 1_000
+
+
+def is_session(root_id: str) -> bool:
+    """Whether a root is what happened outside any run: its record has gaps, for it is bounded.
+
+    Examples
+    --------
+    >>> is_session("session-3377a425c91e"), is_session("9c41a0d2b7e5")
+    (True, False)
+    """
+    return root_id.startswith("session-")
 
 
 class Record(Protocol):
@@ -74,7 +85,7 @@ class Cursor:
         Events that were let go of before they could be written.
     """
 
-    __slots__ = ("content", "ended", "lost", "root", "told", "written")
+    __slots__ = ("content", "ended", "lost", "root", "since", "told", "written")
 
     def __init__(self, root: Any, *, content: bool) -> None:
         self.root = root
@@ -82,6 +93,8 @@ class Cursor:
         self.written = -1
         self.ended = False
         self.lost = 0
+        #: the last event from before there was a log: a session keeps only the latest of those
+        self.since = int(root.last)
         #: characters that the log has of what streams, by call, attempt and kind
         self.told: dict[tuple[str, int, str], int] = {}
 
@@ -98,7 +111,7 @@ class Cursor:
     @property
     def is_session(self) -> bool:
         """Whether this is what happened outside any run, which never ends."""
-        return str(self.root.id).startswith("session-")
+        return is_session(self.root.id)
 
     def has_ended(self) -> bool:
         """Whether the root has recorded its end, written or not."""
@@ -112,9 +125,7 @@ class Cursor:
 
     def wrote(self, event: Event) -> None:
         """Note that the log has an event, and all before it."""
-        gap = event.seq - self.written - 1
-        if gap > 0:
-            self.lost += gap
+        self.lost += max(0, event.seq - 1 - max(self.written, self.since))
         self.written = max(self.written, event.seq)
         if _is_end(event):
             self.ended = True
@@ -125,6 +136,7 @@ class Cursor:
     def again(self) -> None:
         """Write all of it once more: the log that had it is gone."""
         self.written = -1
+        self.since = int(self.root.last)
         self.told.clear()
 
     def streams(self) -> list[Delta]:

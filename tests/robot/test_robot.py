@@ -87,7 +87,7 @@ def test_concurrent_runs_of_one_robot_never_mix():
     def answer(request):
         return f"answer to {request.messages[-1].text} after {len(request.messages)}"
 
-    bot = rl.build("b", model=rl.SimulatedModel(answer, delay=0.02))
+    bot = rl.build("b", model=rl.SimulatedModel(answer, delay=0.5))
 
     async def main():
         return await asyncio.gather(*(bot.arun(f"q{n}") for n in range(20)))

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(autouse=True)
+def _own_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What happened outside runs in other tests is in no log of this one."""
+    monkeypatch.setattr("robotlab_nb.runtime.session._session", None)
+
+
 def drop(url: str) -> None:
     """Drop the schema of a log."""
     from sqlalchemy import create_engine

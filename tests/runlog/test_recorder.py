@@ -332,3 +332,29 @@ def _python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True,
         env={**os.environ, **environ},
     )  # fmt: skip
+
+
+def test_a_long_session_begins_with_what_is_left_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It keeps its latest events only: those let go of before there was a log are no loss."""
+    monkeypatch.setattr(session, "MOST_EVENTS", 20)
+    monkeypatch.setattr(session, "_STEP", 10)
+    memory = rl.create_memory()
+    for number in range(80):
+        memory[f"key {number}"] = number
+    where = str(tmp_path / "log.sqlite")
+    with rl.options(log=where):
+        bob().run("x")
+        memory["after"] = 1
+        rl.log.flush()
+        assert rl.log.trouble is None
+        kept = [e.seq for e in rl.log.store.events() if e.scope.kind == "session"]
+        assert kept[0] == 0
+        assert kept[1] > 20
+        assert kept[1:] == list(range(kept[1], 82))
+        assert rl.log.store.check() == []
+        file = rl.log.export(tmp_path / "all.jsonl")
+    with rl.options(log=str(tmp_path / "other.sqlite")):
+        rl.log.import_(file)
+    recording.look()
