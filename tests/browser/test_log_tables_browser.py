@@ -85,7 +85,7 @@ def test_a_log_its_runs_and_its_charts_in_a_notebook(
     assert "5 more" in said
     assert "simulated" in said
     look_at(page, 2)
-    assert "<img src=x" in shown.output(2).inner_text()
+    assert "<img src=x" in shown.output(2).inner_text().replace("\u00a0", " ")
     look_at(page, first + 1)
     said = tip_of(page, shown.output(first + 1).locator("canvas, svg.marks").first)
     assert "model calls" in said
