@@ -29,6 +29,8 @@ from .figure import Figure, Measured, Setting, table
 from .server import Server
 
 ROUNDS = 3
+# Also in the processes that figures start; those of the log name one.
+os.environ["ROBOTLAB_NB_LOG"] = "off"
 
 
 def chosen(wanted: list[str]) -> list[Figure]:
