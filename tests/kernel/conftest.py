@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from dataclasses import dataclass, field
@@ -49,6 +51,13 @@ class Kernel:
             cwd=str(ROOT),
         )  # fmt: skip
         self.cells: dict[str, Cell] = {}
+        self.stack_file = Path(tempfile.mkstemp(prefix="kernel-", suffix=".txt")[1])
+        if hasattr(signal, "SIGUSR1"):
+            self.run(
+                "import faulthandler, signal\n"
+                f"_stacks = open({str(self.stack_file)!r}, 'w')\n"
+                "faulthandler.register(signal.SIGUSR1, file=_stacks, all_threads=True)"
+            )
 
     def submit(self, code: str, cell_id: str | None = None, *, stdin: bool = False) -> Cell:
         """Queue a cell, as a page does; ``stdin`` says that its input() would be answered.
@@ -72,9 +81,18 @@ class Kernel:
         end = time.monotonic() + timeout
         while cell.status is None or not cell.idle:
             if time.monotonic() > end:
-                raise TimeoutError(f"the cell did not end: {cell}")
+                raise TimeoutError(f"the cell did not end: {cell}\n{self.stacks()}")
             self._read()
         return cell
+
+    def stacks(self) -> str:
+        """Where the kernel's threads are, for a cell that does not end."""
+        pid = getattr(self.manager.provisioner, "pid", None)
+        if pid is None or not hasattr(signal, "SIGUSR1"):
+            return ""
+        os.kill(pid, signal.SIGUSR1)
+        time.sleep(1)
+        return self.stack_file.read_text("utf-8", "replace")
 
     def drain(self, seconds: float) -> None:
         """Go on reading for a while."""
@@ -126,6 +144,7 @@ class Kernel:
         """End the kernel."""
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+        self.stack_file.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")
