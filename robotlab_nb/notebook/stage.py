@@ -51,6 +51,8 @@ class Act(Protocol):
     heard_from: bool
     #: the pages that said so; more than one after a page was loaded again
     pages: set[str]
+    #: whether its front end stands in place of its picture; the stage unseats one nobody shows
+    seated: bool
 
     @property
     def ended(self) -> bool:
@@ -116,7 +118,7 @@ class Stage:
         html, text = self._pictured = self.act.picture() or self._pictured
         bundle: dict[str, Any] = {"text/plain": text, "text/html": html}
         widget = self.act.widget
-        if widget is not None and not getattr(self.act, "seated", False):
+        if widget is not None and not self.act.seated:
             bundle[_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         return bundle
 
@@ -154,12 +156,12 @@ class Stage:
 
     def _without_widget(self, *, idle: bool) -> None:
         act = self.act
-        seated = act.widget is not None and getattr(act, "seated", False)
+        seated = act.widget is not None and act.seated
         unheard = act.widget is not None and self._unheard(idle=idle)
         if act.widget is not None and not seated and not unheard:
             return
         if seated and unheard:
-            act.seated = False  # type: ignore[attr-defined]
+            act.seated = False
             self._idle_since = None
             publish(self._bundle(), self.display_id, update=True)
             return

@@ -59,6 +59,7 @@ class CardView:
         self.widget: LiveWidget | None = None
         self.heard_from = False
         self.pages: set[str] = set()
+        self.seated = False
         self.doc = LiveRecords()
         self._lock = threading.RLock()
         self.cards = Cards(run, self.doc, self._lock)

@@ -69,6 +69,7 @@ class LiveView:
         self.doc = LiveDoc(run.scope)
         self.heard_from = False
         self.pages: set[str] = set()
+        self.seated = False
         self.widget: LiveWidget | None = None
         self._clock = clock
         self._lock = threading.RLock()
