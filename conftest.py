@@ -1,4 +1,4 @@
-"""What tests and docstrings' examples leave to whoever runs them: no log, no run that waits on."""
+"""What tests and docstrings' examples leave to whoever runs them: no file, no run that waits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 os.environ["ROBOTLAB_NB_LOG"] = "off"  # unless they name one
+os.environ["ROBOTLAB_NB_TRUST"] = "off"
 
 
 @pytest.fixture(autouse=True)

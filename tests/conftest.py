@@ -1,7 +1,8 @@
 """What tests may ask for: a browser, a database, the material beside the checkout.
 
 What is not there skips the test and says why. Names in ROBOTLAB_NB_REQUIRE (comma-separated:
-``browser``, ``kernels``, ``services``) must be there: for them a missing thing is a failure.
+``browser``, ``kernels``, ``local``, ``peers``, ``services``) must be there: for them a missing
+thing is a failure.
 """
 
 from __future__ import annotations
@@ -118,6 +119,28 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM))
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def local_weights() -> Path:
+    """The weights of the small local model, with what runs them."""
+    from robotlab_nb.models.local_weights import INSTALL, bundled_weights, has_runtime
+
+    found = bundled_weights()
+    _require("local", found and has_runtime(), f"no local model is installed ({INSTALL})")
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="session")
+def npm_server() -> Callable[[str], str]:
+    """``npm_server("server-everything")``: the path of a tool server that node runs."""
+    from tests import npm_peers
+
+    found, missing = npm_peers.installed()
+    _require("peers", found, missing)
+    assert found is not None
+    return lambda name: str(npm_peers.program(found, name))
 
 
 def _service(variable: str, default: str) -> str:

@@ -145,6 +145,8 @@ def plain(name: str, value: Any) -> Any:
         return redact(without_password(value) if name == "log" else value)
     if value is None or isinstance(value, (int, float, bool)):
         return value
+    if name == "mcp":  # an environment or headers may hold keys
+        return [plain("", v.get("name") if isinstance(v, Mapping) else v) for v in value]
     if value is ...:
         return "..."
     if isinstance(value, Mapping):

@@ -23,7 +23,6 @@ __all__ = [
     "GraphError",
     "InferenceError",
     "InputError",
-    "MCPError",
     "ModelError",
     "NoAnswerChannel",
     "OutputError",
@@ -241,10 +240,6 @@ class ToolError(RobotLabError):
     >>> ToolError("the service is busy", retryable=True).retryable
     True
     """
-
-
-class MCPError(RobotLabError):
-    """A Model Context Protocol server failed."""
 
 
 class BusError(RobotLabError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from .event_data_lab import LAB_TYPES
 from .event_data_shared import SHARED_TYPES
 from .event_data_tasks import TASK_TYPES
 
@@ -160,8 +161,9 @@ class ModelCallCompleted(TypedDict, total=False):
     first_token_s: float | None
     response_id: str | None
     response_model: str | None
-    #: whether the answer was kept from an earlier equal request
+    #: whether the answer was kept from an earlier equal request; whether it came from a tape
     cached: bool
+    played: bool
     #: who answered, where a fallback did
     model: str
     provider: str
@@ -246,16 +248,6 @@ class GuardLoop(TypedDict, total=False):
     kind: str
     length: int
     count: int
-
-
-class GuardConvergence(TypedDict, total=False):
-    """Texts were compared. ``score`` is the two's that differ most; None where one is alone."""
-
-    score: float | None
-    threshold: float
-    converged: bool
-    #: how many
-    texts: int
 
 
 class PromptComposed(TypedDict, total=False):
@@ -370,6 +362,7 @@ EVENT_TYPES: dict[str, type] = {
     "run.waiting": RunWaiting,
     "run.resumed": RunResumed,
     **TASK_TYPES,
+    **LAB_TYPES,
     "conversation.loaded": ConversationLoaded,
     "conversation.committed": ConversationCommitted,
     "conversation.forked": ConversationForked,
@@ -390,7 +383,6 @@ EVENT_TYPES: dict[str, type] = {
     "guard.limited": GuardLimited,
     "guard.budget": GuardBudget,
     "guard.loop": GuardLoop,
-    "guard.convergence": GuardConvergence,
     "output.parsed": OutputParsed,
     "output.rejected": OutputRejected,
     "hitl.requested": HitlRequested,

@@ -1,4 +1,4 @@
-"""What events say of the things that robots share: memories and messages.
+"""What events say of the things that robots share: memories, messages, tool servers.
 
 Part of :mod:`robotlab_nb.core.event_data`, which lists all types.
 """
@@ -6,6 +6,8 @@ Part of :mod:`robotlab_nb.core.event_data`, which lists all types.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
+
+from .event_data_servers import SERVER_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,4 +159,5 @@ SHARED_TYPES: dict[str, type] = {
     "bus.dead": BusDead,
     "bus.handler_failed": BusHandlerFailed,
     "bus.blocked": BusBlocked,
+    **SERVER_TYPES,
 }

@@ -147,6 +147,18 @@ class LoopTurned(TypedDict, total=False):
 
 
 #: event type -> what its data says
+
+
+class GuardConvergence(TypedDict, total=False):
+    """Texts were compared. ``score`` is the two's that differ most; None where one is alone."""
+
+    score: float | None
+    threshold: float
+    converged: bool
+    #: how many
+    texts: int
+
+
 TASK_TYPES: dict[str, type] = {
     "task.started": TaskStarted,
     "task.retried": TaskRetried,
@@ -158,4 +170,5 @@ TASK_TYPES: dict[str, type] = {
     "map.item": MapItem,
     "map.completed": MapCompleted,
     "loop.turned": LoopTurned,
+    "guard.convergence": GuardConvergence,
 }

@@ -17,8 +17,8 @@ from .readings import reading
 
 __all__ = ["events_of", "unfinished"]
 
-#: what lines have that tell of the file, or of tags
-_BESIDES = frozenset({"format", "tags"})
+#: what lines have that tell of the file, or of tags and ratings
+_BESIDES = frozenset({"format", "tags", "ratings"})
 _RUN_ID = re.compile(r"[0-9a-f]{6,64}")
 
 

@@ -49,7 +49,7 @@ class Scope:
         The run that started it.
     depth : int
         0 for a root.
-    kind : {"session", "network", "task", "robot"}
+    kind : {"session", "experiment", "network", "task", "robot"}
     path : tuple of str
         Names from the root down, e.g. ``("support", "draft", "map:17", "try:1")``.
     robot : str or None

@@ -61,6 +61,12 @@ FIELDS: dict[str, Field] = {
     ),
     # tools
     "tools": Field(None, (list, tuple), "The exact set of tools; [] for none."),
+    "mcp": Field(None, (list, tuple), "Tool servers: the exact set; [] for none."),
+    "mcp_discovery": Field(False, (bool,), "Whether only servers that fit the message are used."),
+    "sees_media": Field(
+        None, (bool,), "Whether the model is shown what tools return besides text; None for what "
+        "is known of it.",
+    ),
     "max_tool_rounds": Field(25, (int,), "Most rounds of tool calls in a run.", 0),
     "max_tools": Field(128, (int,), "Most tools sent; None for no cap.", 1),
     "tool_strategy": Field(None, _ANY, "Function (tools, max_tools) that gives those to keep."),
@@ -85,6 +91,11 @@ FIELDS: dict[str, Field] = {
     ),
     "allow_unpriced": Field(False, (bool,), "Whether a cost budget lets unpriced models pass."),
     "cache": Field(False, (bool,), "Whether answers to equal requests are used again."),
+    "tape": Field(None, _ANY, "File, or rl.tape(…), that model calls are recorded in and played."),
+    "tape_mode": Field(
+        "auto", (str,), "What a tape does where it does not say so itself.",
+        words=("auto", "record", "strict"),
+    ),
     # long conversations
     "auto_compact": Field(None, _ANY, "Whether, or by what function, old turns are compressed."),
     "compact_threshold": Field(0.8, _NUMBER, "Share of the window at which that happens.", 0.0),
@@ -130,7 +141,7 @@ NONE_IS_A_VALUE = frozenset(
     {
         "max_tools", "tool_timeout", "model_timeout", "doom_loop_threshold", "ask_timeout",
         "requests_per_minute", "tokens_per_minute", "fallback", "output", "agent_skills",
-        "auto_compact", "approve", "answers", "max_concurrent_robots", "log",
+        "auto_compact", "approve", "answers", "max_concurrent_robots", "log", "tape",
     }
 )  # fmt: skip
 
@@ -158,6 +169,9 @@ class Settings(TypedDict, total=False):
     output_retries: int
     output_mode: str | None
     tools: Sequence[Any] | None
+    mcp: Sequence[Any] | None
+    mcp_discovery: bool
+    sees_media: bool | None
     max_tool_rounds: int | None
     max_tools: int | None
     tool_strategy: Callable[..., Any] | None
@@ -179,6 +193,8 @@ class Settings(TypedDict, total=False):
     max_concurrent_robots: int | None
     allow_unpriced: bool
     cache: bool
+    tape: Any
+    tape_mode: str
     auto_compact: Any
     compact_threshold: float
     context_window: int | None

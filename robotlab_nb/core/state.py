@@ -348,6 +348,13 @@ class RunState(Record):
         self.tool_calls[event.data["tool_call_id"]].complete(event.data)  # type: ignore[index]
 
 
+#: what happened besides, and is kept as it is
+_NOTED = (
+    "output.rejected", "prompt.composed", "prompt.skills_matched", "guard.budget", "guard.loop",
+    "guard.convergence", "cache.hit", "cache.stored", "hook.failed", "memory.deadlock",
+    "memory.subscriber_failed", "bus.dead", "bus.handler_failed", "bus.blocked", "mcp.chosen",
+    "mcp.connecting", "mcp.ready", "mcp.failed", "mcp.tools_changed", "mcp.log", "mcp.progress",
+)  # fmt: skip
 _HANDLERS = {
     "run.started": RunState._run_started,
     "run.completed": RunState._run_completed,
@@ -381,19 +388,6 @@ _HANDLERS = {
     "hitl.requested": RunState._asked,
     "hitl.answered": RunState._answered,
     "output.parsed": RunState._parsed,
-    "output.rejected": RunState._note,
-    "prompt.composed": RunState._note,
-    "prompt.skills_matched": RunState._note,
     "guard.limited": RunState._limited,
-    "guard.budget": RunState._note,
-    "guard.loop": RunState._note,
-    "guard.convergence": RunState._note,
-    "cache.hit": RunState._note,
-    "cache.stored": RunState._note,
-    "hook.failed": RunState._note,
-    "memory.deadlock": RunState._note,
-    "memory.subscriber_failed": RunState._note,
-    "bus.dead": RunState._note,
-    "bus.handler_failed": RunState._note,
-    "bus.blocked": RunState._note,
+    **dict.fromkeys(_NOTED, RunState._note),
 }

@@ -90,6 +90,8 @@ class _Writer:
                 return self._quote(block, columns)
             case Fields():
                 return _fields(block, columns)
+            case Table() if block.told:
+                return [line for told in block.told for line in _told(_line(told), columns)]
             case Table():
                 return _table(block, columns)
             case Fold():
@@ -173,6 +175,13 @@ def _table(table: Table, columns: int) -> list[str]:
         )
         for row in rows
     ]
+
+
+def _told(text: str, columns: int) -> list[str]:
+    """What stands for a row of a table: at most two lines, the second one indented further."""
+    space = 2 + len(text) - len(text.lstrip())
+    lines = _wrapped(text.lstrip(), columns - space - 4, 2)
+    return [" " * (space + 4 * (number > 0)) + line for number, line in enumerate(lines)]
 
 
 def _outline(image: Image, columns: int) -> list[str]:

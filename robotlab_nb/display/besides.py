@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .amounts import count, dollars, moment, seconds
 from .escape import clip, one_line
 from .parts import Bit, Fold, Para, Pre, Table, code, dots, quiet
+from .server_rows import SERVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,7 +53,7 @@ def told(event: Event) -> Line:
     event : Event
         Of a type that is told here; of another one its type is named.
     """
-    tell = _TELL.get(event.type)
+    tell = _TELL.get(event.type) or SERVERS.get(event.type)
     return tell(event.data) if tell is not None else (one_line(event.type, 60),)
 
 

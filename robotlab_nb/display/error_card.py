@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..core.errors import ModelError, OutputError, RunInterrupted, RunWaiting, TaskNotRun
+from ..core.tape_errors import LISTED, TapeMiss
 from . import network_card
 from .answer_data import faults
 from .besides import error_words
@@ -49,6 +50,7 @@ def error(thing: RobotLabError) -> Picture:
     blocks = (
         *part("error", lambda: [_notice(thing)]),
         *part("errors", lambda: _errors(thing)),
+        *part("differences", lambda: _differences(thing)),
         *part("questions", lambda: _questions(thing)),
         *part("body", lambda: _body(thing)),
         *part("run", lambda: _run(thing)),
@@ -116,6 +118,16 @@ def _errors(thing: RobotLabError) -> Iterable[Block]:
             yield Para((quiet(f"… {len(rows) - _ROWS:,} more"),))
     else:
         yield from faults(found)
+
+
+def _differences(thing: RobotLabError) -> Iterable[Block]:
+    """What differs from the nearest request that is on a tape."""
+    found = thing.differences if isinstance(thing, TapeMiss) else ()
+    if found:
+        yield Para((quiet("what differs from the nearest recorded request"),))
+        yield Fields(tuple((one_line(what, 60), (clip(how, 800),)) for what, how in found[:LISTED]))
+    if len(found) > LISTED:
+        yield Para((quiet(f"… {len(found) - LISTED:,} more"),))
 
 
 def _facts(thing: RobotLabError) -> dict[str, object]:

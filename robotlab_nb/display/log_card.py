@@ -193,14 +193,36 @@ def logged_run(thing: LoggedRun) -> Picture:
     ----------
     thing : LoggedRun
     """
-    from .state_card import state
-
-    drawn = state(thing.state)
+    drawn = _run_itself(thing)
     clock = _clock(thing.row, "%Y-%m-%d %H:%M:%S")
     began = f"started {clock} UTC" if clock else None
     tags = tuple(badge(one_line(tag, 40)) for tag in thing.tags[:8])
-    line = dots(code(thing.id[:_DIGITS]), began, *tags)
-    return Picture((*part("run", lambda: [Para(line, quiet=True)]), *drawn.blocks), drawn.framed)
+    line = dots(code(thing.id[:_DIGITS]), began, rating(thing), *tags)
+    told = [Para(line, quiet=True), *noted(thing)]
+    return Picture((*part("run", lambda: told), *drawn.blocks), drawn.framed)
+
+
+def _run_itself(thing: LoggedRun) -> Picture:
+    """What the run was: an experiment's grid, else the run itself."""
+    if thing.kind == "experiment":
+        from ..lab.listing import experiment_of
+        from .experiment_card import experiment
+
+        return experiment(experiment_of(thing))
+    from .state_card import state
+
+    return state(thing.state)
+
+
+def rating(thing: LoggedRun) -> str | None:
+    """What a person gave a run, in words."""
+    return f"rated\u00a0{thing.rating}\u00a0of\u00a05" if thing.rating is not None else None
+
+
+def noted(thing: LoggedRun) -> Iterable[Block]:
+    """What a person wrote of a run."""
+    if thing.note:
+        yield Para(("note: ", one_line(thing.note, 400)))
 
 
 def _table(rows: Sequence[Seen], clock: str) -> Table:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .amounts import count, dollars, seconds
 from .escape import one_line
+from .server_rows import SERVERS, progress_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -294,6 +295,14 @@ def _hook_failed(root: _Root, event: Event) -> str:
     return f"hook {data.get('hook')} failed at {data.get('point')}: {_fault(data.get('error'))}"
 
 
+def _server(root: _Root, event: Event) -> str:
+    data: Any = event.data
+    if event.type == "mcp.progress":
+        return f"{one_line(data.get('tool') or 'a tool', _NAME)}: {progress_words(data)}"
+    line = SERVERS[event.type](data)
+    return "".join(bit if isinstance(bit, str) else bit.lead + bit.text for bit in line)
+
+
 _TELL: dict[str, Callable[[_Root, Event], str | None]] = {
     "run.started": _run_started,
     "run.completed": _run_ended,
@@ -324,6 +333,7 @@ _TELL: dict[str, Callable[[_Root, Event], str | None]] = {
     "output.rejected": _rejected,
     "conversation.compacted": _compacted,
     "hook.failed": _hook_failed,
+    **dict.fromkeys(SERVERS, _server),
 }
 _ENDS = frozenset({"run.completed", "run.failed", "run.interrupted"})
 #: the types of event that are told

@@ -97,6 +97,10 @@ def run(thing: Run[Any]) -> Picture:
     thing : Run
     """
     state = thing.state
+    if state.scope.kind == "experiment":
+        from .experiment_card import run_of
+
+        return run_of(thing) or run_of_a_robot(thing)
     if state.scope.kind != "network":
         return run_of_a_robot(thing)
     facts = _once(lambda: facts_of(thing))

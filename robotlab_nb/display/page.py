@@ -41,7 +41,7 @@ _CLOSED = frozenset(
     {"JSON", "System message", "Configuration", "Prompts", "Prompt", "Schema", "Rendered"}
 )
 #: kinds of scope -> what a run of theirs is called
-_KINDS = {"robot": "run of a robot", "network": "run of a network"}
+_KINDS = {"robot": "run of a robot", "network": "run of a network", "experiment": "experiment"}
 
 
 def page(thing: Any, path: str | os.PathLike[str] | None = None) -> str | Path:

@@ -158,11 +158,15 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns; ``figures`` are the columns set to the right."""
+    """Rows under columns; ``figures`` are the columns set to the right.
+
+    ``told`` is what plain text has in their place, where a line is too short for so much.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
     figures: frozenset[int] = frozenset()
+    told: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

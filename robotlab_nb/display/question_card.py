@@ -48,6 +48,7 @@ _BY = {
     "policy": "a policy",
     "input": "the cell's prompt",
     "widget": "a person at the widget",
+    "client": "the client",
     "answer": "run.answer()",
     "timeout": "nobody in time",
     "stop": "nobody",

@@ -32,6 +32,7 @@ from .parts import (
     ticked,
 )
 from .question_card import asked_of, open_cards, settled_fold
+from .server_rows import reports, servers
 from .states import STOPS, state_of
 from .transcript import Beside, counted, of_calls, transcript
 
@@ -119,6 +120,7 @@ def happened(state: RunState) -> tuple[Block, ...]:
         *part("attempts", lambda: attempts(state)),
         *part("questions", lambda: settled_fold(asked_of(state))),
         *part("notes", lambda: notes(state)),
+        *part("tool servers", lambda: servers(state)),
         *part("agent skills", lambda: skills(state)),
         *part("system message", lambda: composed(state)),
     )
@@ -317,5 +319,6 @@ def _transcript(state: RunState, name: str) -> Iterable[Block]:
         running=running,
         asked={each.tool_call_id: each for each in list(state.asked.values()) if each.tool_call_id},
         checks=sent_back(state),
+        reports=reports(state),
     )
     yield Fold(("Transcript",), tuple(transcript(turn, name, beside)), counted(turn), told=True)

@@ -23,6 +23,7 @@ from .parts import (
     dots,
     part,
     quiet,
+    state_bit,
 )
 from .transcript import counted, transcript
 
@@ -81,6 +82,8 @@ def _prompt(thing: Robot[Any]) -> Iterable[Block]:
 
 def _fields(thing: Robot[Any]) -> Iterable[Block]:
     rows = [*_told(thing), ("tools", _tools(thing)), ("conversation", _said(thing))]
+    if getattr(thing, "mcp_servers", ()):
+        rows.insert(-1, ("tool servers", _servers(thing)))
     rows += [("budget", left_words(each)) for each in getattr(thing, "budgets", ())[:_BUDGETS]]
     yield Fields(tuple(rows))
 
@@ -104,6 +107,22 @@ def _tools(thing: Robot[Any]) -> Line:
     names = [one_line(tool.name, 64) for tool in thing.tools]
     more = f"{len(names) - _TOOLS:,} more" if len(names) > _TOOLS else None
     return dots(*(code(name) for name in names[:_TOOLS]), more) or (quiet("none"),)
+
+
+def _servers(thing: Robot[Any]) -> Line:
+    """The tool servers with their state: whether one is open now, or could not be had."""
+    from ..mcp.registry import session_of
+
+    told = []
+    for server in thing.mcp_servers[:_TOOLS]:
+        session = session_of(server)
+        status = "failed" if server.name in thing.failed_mcp_server_names else session.status
+        tools = f"ready, {count(len(session.tools), 'tool')}" if session.tools else "ready"
+        words = {"ready": tools, "closed": "not connected"}.get(status, status)
+        sign = state_bit("failed") if status == "failed" else quiet(words)
+        told.append((code(one_line(server.name, 64)), " ", sign))
+    more = f"{len(thing.mcp_servers) - _TOOLS:,} more" if len(thing.mcp_servers) > _TOOLS else None
+    return dots(*told, more)
 
 
 def _said(thing: Robot[Any]) -> Line:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from .escape import one_line
-from .log_card import runs
+from .log_card import noted, rating, runs
 from .parts import Fold, Para, Picture, code, dots, part, state_bit
 from .state_card import state
 
@@ -36,7 +36,12 @@ def page(thing: RunsPage) -> Picture:
         roots = (run for run in thing.log if run.id == run.root_id)
         for run in islice(roots, _MOST):
             yield Fold(
-                dots(one_line(run.name or run.kind, 60), state_bit(run.status), code(run.id[:6])),
+                dots(
+                    one_line(run.name or run.kind, 60),
+                    state_bit(run.status),
+                    code(run.id[:6]),
+                    rating(run),
+                ),
                 tuple(part("run", lambda run=run: _whole(run))),  # type: ignore[misc]
                 right=(one_line(run.input or "", 60),),
             )
@@ -47,4 +52,5 @@ def page(thing: RunsPage) -> Picture:
 
 
 def _whole(run: LoggedRun) -> Iterable[Block]:
-    return state(run.state).blocks
+    yield from noted(run)
+    yield from state(run.state).blocks

@@ -58,7 +58,10 @@ def status(state: RunState, elapsed: float) -> tuple[str, str]:
 
 
 def _strip(state: RunState) -> str:
-    """A mark per task, or counts where there are many."""
+    """A mark per task, or counts where there are many; of an experiment the cells that ended."""
+    if state.scope.kind == "experiment":
+        ended = sum(child.ended for child in list(state.children.values()))
+        return f"{ended:,} of {len(state.children):,} cells answered"
     if not state.tasks:
         return ""
     marks = [state_of(t.status).icon for t in state.tasks.values()]

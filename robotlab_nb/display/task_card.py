@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..core.config import plain as plain_setting
 from .escape import clip, cut, one_line
 from .json_text import laid_out, value_line
 from .parts import (
@@ -93,6 +94,9 @@ def _fields(thing: Task) -> Iterable[tuple[str, Line]]:
             for tool, name in zip(thing.tools, named, strict=True)
         ]
         yield "tools", dots(*(code(one_line(name, 64)) for name in named[:24])) or (quiet("none"),)
+    if thing.mcp is not None:
+        servers = [one_line(name, 64) for name in plain_setting("mcp", thing.mcp)[:24]]
+        yield "tool servers", dots(*(code(name) for name in servers)) or (quiet("none"),)
 
 
 def _prompt(thing: Task) -> Iterable[Block]:

@@ -13,6 +13,7 @@ import sysconfig
 import traceback as _traceback
 from typing import TYPE_CHECKING
 
+from ..core.tape_errors import LISTED, TapeMiss
 from .error_card import causes
 from .escape import clip, one_line
 
@@ -59,6 +60,10 @@ def _said(error: BaseException) -> list[str]:
     hint = getattr(error, "hint", None)
     if hint:
         said += [f"  {line}" for line in clip(hint, 1000).split("\n")]
+    if isinstance(error, TapeMiss) and error.differences:
+        said.append("What differs from the nearest recorded request:")
+        told = error.differences[:LISTED]
+        said += [f"  {one_line(what, 80)}: {one_line(how, 800)}" for what, how in told]
     return said + [f"  caused by {cause}" for cause in causes(error)]
 
 

@@ -86,6 +86,8 @@ class Beside:
         What a person was asked, by the tool call that it was about.
     checks : set of int
         Positions of what no person said: it tells the model what was wrong with its answer.
+    reports : mapping of str to tuple of Block
+        What was reported while a tool call ran, by its id.
     """
 
     calls: Mapping[str, ToolCall] = field(default_factory=dict)
@@ -97,6 +99,7 @@ class Beside:
     lane: Lane | None = None
     asked: Mapping[str, Asked] = field(default_factory=dict)
     checks: Set[int] = frozenset()
+    reports: Mapping[str, tuple[Block, ...]] = field(default_factory=dict)
 
 
 def message(thing: Message) -> Picture:
@@ -157,7 +160,9 @@ def transcript(
     shown = [
         position
         for position, thing in enumerate(things)
-        if thing.role != "tool" or any(result.id not in called for result in thing.tool_results)
+        if thing.role != "tool"
+        or any(result.id not in called for result in thing.tool_results)
+        or any(isinstance(piece, MediaPart) for piece in thing.parts)
     ]
     left = len(shown) - _FIRST - _LAST
     for place, position in enumerate(shown):
@@ -242,7 +247,10 @@ class _Speaker:
                 result = self.results.get(piece.id)
                 call = self.beside.calls.get(piece.id)
                 asked = self.beside.asked.get(piece.id)
-                yield _call(piece, result, call, running=self.beside.running, person=asked)
+                more = self.beside.reports.get(piece.id, ())
+                yield _call(
+                    piece, result, call, running=self.beside.running, person=asked, reported=more
+                )
             case MediaPart():
                 yield from attached(piece)
             case UnknownPart():
@@ -313,6 +321,7 @@ def _call(
     running: bool = False,
     asked: bool = True,
     person: Asked | None = None,
+    reported: tuple[Block, ...] = (),
 ) -> Fold:
     """One tool call on one line, opening to its arguments and its result."""
     content = result.content_text if result is not None else call.content if call else None
@@ -330,6 +339,7 @@ def _call(
         blocks.append(Pre(laid_out(wish.arguments) or "none"))
     if person is not None and person.status != "pending":
         blocks.append(Para(settled(person), quiet=True))
+    blocks += reported
     if content:
         blocks.append(Para((quiet("error" if status == "failed" else "result"),)))
         blocks.append(Pre(laid_out(content)))

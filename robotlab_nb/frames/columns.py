@@ -45,7 +45,7 @@ RUNS: tuple[Column[RunState], ...] = (
     Column("parent_id", "string", "The run that started it.", lambda s, p: s.scope.parent_id),
     Column("resumed_from", "string", "The earlier run that it went on from.",
            lambda s, p: s.info.get("resumed_from")),
-    Column("kind", "string", "`robot` or `network`.", lambda s, p: s.scope.kind),
+    Column("kind", "string", "`robot`, `network` or `experiment`.", lambda s, p: s.scope.kind),
     Column("network", "string", "Its own name if it is a network, else the network around it.",
            lambda s, p: p.network),
     TASK,
@@ -95,6 +95,9 @@ RUNS: tuple[Column[RunState], ...] = (
     Column("prompt_hash", "string", "SHA-256 of the system prompt.",
            lambda s, p: s.info.get("prompt_hash")),
     Column("tags", "string", "Its tags as JSON text.", lambda s, p: json_text(s.info.get("tags"))),
+    Column("rating", "Int64", "What a person gave it, 1 to 5; of runs read from a log.",
+           lambda s, p: s.info.get("rating")),
+    Column("note", "string", "What that person wrote of it.", lambda s, p: s.info.get("note")),
 )  # fmt: skip
 
 #: A task's state, its network's path, and the runs that were started directly inside the task.

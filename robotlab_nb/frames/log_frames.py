@@ -35,11 +35,15 @@ _NOWHERE = Place("", "", None, None, None, None, None)
 
 
 class Told(NamedTuple):
-    """A root: its events, and which of its runs are meant, with their tags; None for all."""
+    """A root: its events, and which of its runs are meant, with their tags; None for all.
+
+    ``noted`` has ratings and notes of those that are meant.
+    """
 
     root_id: str
     events: Iterator[Event]
     meant: Mapping[str, tuple[str, ...]] | None
+    noted: Mapping[str, tuple[int | None, str | None]] = {}
 
 
 class Source(Protocol):
@@ -74,8 +78,8 @@ class LogFrames(Frames):
     They have the same columns and types as everywhere, and hold the rows of exactly those runs:
     ``runs`` has a row for each, the other tables what happened in them. ``tasks`` has the tasks of
     networks that are meant, and those that a run that is meant did. ``events``, ``memory`` and
-    ``bus`` also have what happened outside runs, where no condition says otherwise. Tags are those
-    that a run has now. Rows come oldest root first.
+    ``bus`` also have what happened outside runs, where no condition says otherwise. Tags and
+    ratings are those that a run has now. Rows come oldest root first.
 
     A table is read when it is first asked for, and kept: ``log.frames`` gives fresh ones each time.
     ``attrs`` of each have the versions of package and events, the conditions, how many roots were
@@ -228,7 +232,7 @@ def _fill(told: Told, fillings: Mapping[str, Filling], folding: Folding) -> None
     if state is None:
         return
     if "runs" in fillings and meant is not None:
-        _tag(state, meant)
+        _tag(state, meant, told.noted)
     frames = Frames((state,), events)
     for name, filling in fillings.items():
         rows: Iterable[Any] = frames._rows(name)
@@ -244,12 +248,19 @@ def _is_meant(name: str, row: tuple[Any, Place], meant: Mapping[str, Any]) -> bo
     return name == "tasks" and any(run.scope.run_id in meant for run in record[2])
 
 
-def _tag(state: RunState, meant: Mapping[str, tuple[str, ...]]) -> None:
-    """Let each run have the tags that it has now."""
+def _tag(
+    state: RunState,
+    meant: Mapping[str, tuple[str, ...]],
+    noted: Mapping[str, tuple[int | None, str | None]],
+) -> None:
+    """Let each run have the tags and the rating that it has now."""
     for run in state.walk():
         tags = meant.get(run.scope.run_id)
         if tags or "tags" in run.info:
             run.info = {**run.info, "tags": list(tags) if tags else None}
+        rating, note = noted.get(run.scope.run_id, (None, None))
+        if rating is not None or note is not None:
+            run.info = {**run.info, "rating": rating, "note": note}
 
 
 def _letters(

@@ -199,7 +199,7 @@ def tools(source: Source, by: str | Sequence[str] | None = None) -> DataFrame:
     return _finished(made, columns, _TOOLS, calls)
 
 
-def wilson(ok: int, of: int, z: float = 1.959964) -> tuple[float, float, float]:
+def wilson(ok: float, of: float, z: float = 1.959964) -> tuple[float, float, float]:
     """A share, and where it lies for sure enough: Wilson's interval; nothing is known of none.
 
     Examples

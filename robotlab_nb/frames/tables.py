@@ -225,7 +225,7 @@ def _runs(run: RunState, place: Place) -> Iterator[tuple[RunState, Place]]:
 
 
 def _robots_and_networks(run: RunState) -> Sequence[RunState]:
-    return (run,) if run.scope.kind in ("robot", "network") else ()
+    return (run,) if run.scope.kind in ("robot", "network", "experiment") else ()
 
 
 def _noted(run: RunState, *types: str) -> list[Event]:

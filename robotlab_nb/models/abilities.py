@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from .price_file import find_entry, read_prices
 
-__all__ = ["keeps_to_schemas"]
+__all__ = ["keeps_to_schemas", "takes_media"]
 
 #: providers that keep every model of theirs to a schema
 _ALL = frozenset({"databricks", "fireworks_ai", "hosted_vllm", "lm_studio", "ollama", "openai"})
@@ -39,6 +40,50 @@ def keeps_to_schemas(model: str) -> bool:
         return False
     if provider in _ALL:
         return True
+    entry = _entry(model)
+    return entry is not None and entry.get("supports_response_schema") is True
+
+
+#: what can be sent at all, and how the list says that a model takes it
+_TAKES = {
+    **dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), "supports_vision"),
+    **dict.fromkeys(("audio/wav", "audio/mpeg"), "supports_audio_input"),
+    "application/pdf": "supports_pdf_input",
+}
+
+
+@lru_cache(maxsize=256)
+def takes_media(model: str, mime: str, said: bool | None = None) -> bool:
+    """Whether a model can be shown a picture, a sound or a PDF.
+
+    Parameters
+    ----------
+    model : str
+        ``provider/name``.
+    mime : str
+    said : bool, optional
+        What a person says of the model.
+
+    Returns
+    -------
+    bool
+        False when that is not known, and for what cannot be sent to any model.
+
+    Examples
+    --------
+    >>> takes_media("openai/gpt-5-mini", "image/png"), takes_media("nobody/knows", "image/png")
+    (True, False)
+    """
+    flag = _TAKES.get(mime)
+    if flag is None or said is not None:
+        return flag is not None and bool(said)
+    entry = _entry(model)
+    return entry is not None and entry.get(flag) is True
+
+
+def _entry(model: str) -> dict[str, Any] | None:
+    """What the list says of a model, where it is this provider's."""
+    provider, _, name = model.partition("/")
     data = read_prices()
     for key in (model, name):
         entry = find_entry(data, key)
@@ -47,5 +92,5 @@ def keeps_to_schemas(model: str) -> bool:
         if entry is not None:
             owner = str(entry.get("litellm_provider") or "")
             if key == model or owner.startswith(provider):
-                return entry.get("supports_response_schema") is True
-    return False
+                return entry
+    return None

@@ -55,8 +55,14 @@ class Ticket:
             self._slot.leave(0 if refused else tokens)
 
 
-async def admit(call: Call) -> Ticket | None:
+async def admit(call: Call, *, limits: bool = True) -> Ticket | None:
     """Wait until a call's next request may be made.
+
+    Parameters
+    ----------
+    call : Call
+    limits : bool, optional
+        Whether rate limits hold; else only budgets count.
 
     Returns
     -------
@@ -72,7 +78,9 @@ async def admit(call: Call) -> Ticket | None:
     """
     settings, budgets = call.settings, call.run.budgets
     requests, tokens = settings["requests_per_minute"], settings["tokens_per_minute"]
-    limiter = accounts.limiter_of(call.model, make=requests is not None or tokens is not None)
+    limiter = None
+    if limits:
+        limiter = accounts.limiter_of(call.model, make=requests is not None or tokens is not None)
     if limiter is None and not budgets:
         return None
     reads = estimate_input(call.request.messages, call.request.tools)

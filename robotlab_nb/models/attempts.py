@@ -14,10 +14,12 @@ from . import call_events as events
 from .assembly import Assembler
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .calls import Call
     from .protocol import Chunk
 
-__all__ = ["attempt", "pass_on", "timed_out"]
+__all__ = ["attempt", "end_text", "pass_on", "timed_out"]
 
 
 async def attempt(call: Call) -> ModelError | None:
@@ -60,8 +62,7 @@ async def attempt(call: Call) -> ModelError | None:
         return ModelError(
             f"{model.name} answered with nothing at all", retryable=True, kind="protocol"
         )
-    if call.request.streaming:
-        _say(call, call.run.root.let_go(call.id))
+    end_text(call)
     events.attempt_completed(call)
     return None
 
@@ -69,7 +70,9 @@ async def attempt(call: Call) -> ModelError | None:
 async def _read(call: Call) -> None:
     """Take the answer in, and pass on what is listened to."""
     chunks = call.model.stream(call.request)
-    add = call.assembler.add
+    add: Callable[[Chunk], None] = call.assembler.add
+    if call.heard is not None:
+        add = call.heard.listen(call, add)
     streaming = call.request.streaming
     try:
         async for chunk in chunks:
@@ -95,6 +98,12 @@ def pass_on(call: Call, chunk: Chunk) -> None:
     passed = call.run.root.delta(call.run, call.id, call.attempt, kind, chunk.text)
     if kind == "text":
         _say(call, passed)
+
+
+def end_text(call: Call) -> None:
+    """Hand on what was held back of the answer: it is complete."""
+    if call.request.streaming:
+        _say(call, call.run.root.let_go(call.id))
 
 
 def _say(call: Call, text: str) -> None:

@@ -144,6 +144,8 @@ def call_completed(call: Call, message: Message, usage: Usage) -> None:
     }
     if call.tried:
         data |= _who(call)
+    if call.played:
+        data["played"] = True
     call.run.emit("model_call.completed", data)
     call.run.root.void(call.id, call.attempt)
 

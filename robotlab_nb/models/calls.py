@@ -23,13 +23,15 @@ from .cache import answers, keepable
 from .protocol import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Mapping, Sequence
 
     from ..core.messages import Message, Part
+    from ..core.usage import Usage
     from ..runtime.run import Run
     from .admission import Ticket
     from .cache import Kept
     from .protocol import Model, Request
+    from .tape_calls import Heard
 
 __all__ = ["Call"]
 
@@ -55,7 +57,7 @@ class Call:
     request : Request
     settings : mapping
         ``attempts, model_timeout, retry_interval, retry_backoff, retry_jitter, on_content,
-        requests_per_minute, tokens_per_minute, allow_unpriced, cache``.
+        requests_per_minute, tokens_per_minute, allow_unpriced, cache, tape``.
     tools_key : str
         Digest of the tool schemas in the request.
     round_ : int
@@ -66,9 +68,9 @@ class Call:
     """
 
     __slots__ = (
-        "assembler", "attempt", "attempt_began", "began", "ends", "fallbacks", "first", "id",
-        "key", "message_ids", "model", "request", "round", "run", "seconds", "settings",
-        "tools_key", "tried", "until", "usage", "wasted",
+        "assembler", "attempt", "attempt_began", "began", "ends", "fallbacks", "first", "heard",
+        "id", "key", "message_ids", "model", "played", "request", "round", "run", "seconds",
+        "settings", "tools_key", "tried", "until", "usage", "wasted",
     )  # fmt: skip
 
     def __init__(
@@ -107,6 +109,9 @@ class Call:
         self.seconds = 0.0
         self.until: float | None = None
         self.ends: float | None = None
+        #: what a tape hears while it records; whether the answer came from one
+        self.heard: Heard | None = None
+        self.played = False
 
     async def complete(self) -> Message:
         """Ask until there is an answer, the attempts are used up, or the time is.
@@ -227,7 +232,15 @@ class Call:
 
     # -- attempts --------------------------------------------------------------------------
 
-    async def _ask(self) -> Message | ModelError:
+    def _ask(self) -> Awaitable[Message | ModelError]:
+        """Ask the current model, or the tape in its place."""
+        if self.settings["tape"] is None:
+            return self.ask_model()
+        from .tape_calls import ask_on_tape
+
+        return ask_on_tape(self)
+
+    async def ask_model(self) -> Message | ModelError:
         """Make up to ``attempts`` requests of the current model."""
         tries = 0
         while True:
@@ -240,22 +253,30 @@ class Call:
             try:
                 failed = await attempt(self)
             except BaseException:
-                self._settle_failed(ticket, None)
+                self.settle_failed(ticket, None)
                 raise
             if failed is None:
-                message = self.assembler.message(_Numbered(self.run))
-                self.usage = usage = events.usage_of(self, message)
-                if ticket is not None:
-                    ticket.settle(usage)
-                events.call_completed(self, message, usage)
-                return message
-            self._settle_failed(ticket, failed)
+                if self.heard is not None:
+                    self.heard.end(self)
+                return self.answered(ticket)
+            self.settle_failed(ticket, failed)
             tries += 1
             wait = self._wait_before_next(failed, tries)
             events.attempt_failed(self, failed, wait)
+            if self.heard is not None:
+                self.heard.end(self, failed, wait)
             if wait is None:
                 return failed
             await self._sleep(wait)
+
+    def answered(self, ticket: Ticket | None, usage: Usage | None = None) -> Message:
+        """Make the answer of what came; ``usage`` is known where it was recorded."""
+        message = self.assembler.message(_Numbered(self.run))
+        self.usage = events.usage_of(self, message) if usage is None else usage
+        if ticket is not None:
+            ticket.settle(self.usage)
+        events.call_completed(self, message, self.usage)
+        return message
 
     def _guarded(self) -> bool:
         """Whether anything is to be asked for before a request."""
@@ -267,7 +288,7 @@ class Call:
             or settings["tokens_per_minute"] is not None
         )
 
-    def _settle_failed(self, ticket: Ticket | None, error: ModelError | None) -> None:
+    def settle_failed(self, ticket: Ticket | None, error: ModelError | None) -> None:
         """Charge an attempt that failed with what it has probably cost: from its first byte on."""
         usage = None
         if self.first is not None or (error is not None and error.billed):
@@ -276,7 +297,9 @@ class Call:
         if ticket is not None:
             status = error.status if error is not None else None
             ticket.settle(usage, refused=usage is None and status is not None)
-        if error is not None and error.kind == "rate_limit" and error.retry_after is not None:
+        if self.played or error is None:
+            return
+        if error.kind == "rate_limit" and error.retry_after is not None:
             accounts.pause(self.model, error.retry_after)
 
     def _wait_before_next(self, error: ModelError, tries: int) -> float | None:

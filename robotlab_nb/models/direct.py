@@ -17,6 +17,7 @@ from .openai_errors import error_from, excerpt
 from .openai_request import encode
 from .output_request import answer_marks, hinted
 from .protocol import Model
+from .real_calls import check_real_call
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -236,6 +237,7 @@ class DirectModel(Model):
 
         from aiohttp import ClientTimeout
 
+        check_real_call(self.name, self.endpoint)
         data = json.dumps(body).encode("ascii")
         headers = {"Content-Type": "application/json", **self._headers}
         if key:

@@ -85,13 +85,23 @@ async def embed(
                 f"text {number} of {len(texts)} is blank or no text: {text!r:.40}",
                 hint="Leave it out: there is nothing in it to compare.",
             )
-    ask = _asked(model, api_base, api_key)
-    name = name_of(model)
     limits = {**DEFAULTS, **(settings or {})}
-    found = await _side_by_side(
-        [_request(name, ask, batch, limits) for batch in _batches(texts)],
-    )
-    vectors = [vector for batch in found for vector in batch]
+    name = name_of(model)
+    found = _found(model, api_base, api_key)
+
+    async def ask_all(asked: list[str]) -> list[list[float]]:
+        ask = _by_function(model) if found is None else _by_model(found)
+        batches: list[Awaitable[list[list[float]]]] = [
+            _request(name, ask, batch, limits) for batch in _batches(asked)
+        ]
+        return [vector for batch in await _side_by_side(batches) for vector in batch]
+
+    if found is None or limits["tape"] is None:
+        vectors = await ask_all(texts)
+    else:
+        from .tape_vectors import vectors_on_tape
+
+        vectors = await vectors_on_tape(limits["tape"], found, texts, ask_all)
     if len({len(vector) for vector in vectors}) > 1:
         raise _unusable(name, "gave vectors of several lengths")
     return vectors
@@ -135,19 +145,19 @@ def name_of(model: Any) -> str:
 # -- whom to ask -----------------------------------------------------------------------------
 
 
-def _asked(model: Any, api_base: str | None, api_key: str | None) -> Ask:
-    """One request: from texts and seconds to vectors, as they came."""
+def _found(model: Any, api_base: str | None, api_key: str | None) -> Model | None:
+    """The model that is meant; None for a function."""
     from .protocol import Model
 
     if callable(model) and not isinstance(model, (Model, type)):
-        return _by_function(model)
+        return None
     if model is None:
         raise ConfigurationError(
             "no embedding model is named", hint="Write 'openai/text-embedding-3-small', say."
         )
     from .resolve import resolve
 
-    return _by_model(resolve(model, api_base=api_base, api_key=api_key))
+    return resolve(model, api_base=api_base, api_key=api_key)
 
 
 def _by_model(found: Model) -> Ask:

@@ -15,6 +15,7 @@ from .openai_answer import StreamReader, read_json
 from .openai_request import encode
 from .output_request import answer_marks, hinted
 from .protocol import Model
+from .real_calls import check_real_call
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -117,6 +118,7 @@ class LiteLLMModel(Model):
         """
         import asyncio
 
+        check_real_call(self.name, self.endpoint)
         self.check()
         secrets = self._secrets()
         mark = answer_marks(request)
@@ -171,6 +173,7 @@ class LiteLLMModel(Model):
         from .litellm_errors import translated
         from .litellm_import import litellm
 
+        check_real_call(self.name, self.endpoint)
         self.check()
         try:
             async with asyncio.timeout(timeout):

@@ -23,6 +23,7 @@ __all__ = ["NOTES", "encode"]
 #: Keys of ``opaque`` that are ours and never go to a provider: whose extras these are, the field
 #: that the reasoning came in, and what kind of call it was.
 NOTES = frozenset({"origin", "field", "type"})
+_GIVEN = "This is what the tools above gave besides their texts; nobody said it."
 
 
 def encode(
@@ -120,10 +121,14 @@ def _results(message: Message) -> list[dict[str, Any]]:
             "a tool message holds no tool result",
             hint="Give it ToolResultPart, one for each call.",
         )
-    return [
+    written: list[dict[str, Any]] = [
         {"role": "tool", "tool_call_id": part.wire_id or part.id, "content": part.content_text}
         for part in results
     ]
+    media = [wire_part(part) for part in message.parts if part.kind == "media"]  # type: ignore[arg-type]
+    if media:  # a tool's message takes texts alone, so what else it gave stands after it
+        written.append({"role": "user", "content": [{"type": "text", "text": _GIVEN}, *media]})
+    return written
 
 
 def _assistant(message: Message, origin: str | None) -> dict[str, Any]:

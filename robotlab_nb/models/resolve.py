@@ -80,8 +80,9 @@ def resolve(
     Parameters
     ----------
     model : str, Model, callable or None
-        ``provider/name``; a bare name that the price file lists; ``"simulated"``; a model, which
-        is passed through; a function of the request, which answers itself; None: simulated rules.
+        ``provider/name``; a bare name that the price file lists; ``"simulated"``; ``"local"`` or
+        ``"local/weights.gguf"``, which run in this process; a model, which is passed through; a
+        function of the request, which answers itself; None: simulated rules.
     provider : str, optional
         Whose model it is, where the name does not say.
     api_base : str, optional
@@ -171,6 +172,12 @@ def _named(
         raise ConfigurationError("model= is empty", hint=_WRITE)
     if via not in (None, "direct", "litellm"):
         raise ConfigurationError(f"via={via!r} is no way", hint=near(via, ("direct", "litellm")))
+    if api_base is None and via is None and provider in (None, "local"):
+        first, _, rest = text.partition("/")
+        if first == "local" or provider == "local":
+            from .local_model import LocalModel
+
+            return LocalModel(rest if first == "local" else text)
     owner, name = _owner_of(text, provider and provider.strip(), api_base is not None)
     if owner == "simulated":
         if name not in ("", "rules"):

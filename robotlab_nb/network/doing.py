@@ -149,6 +149,8 @@ class Doing:
         asked: dict[str, Any] = {"message": text, "context": dict(self.context)}
         if task.tools is not None:
             asked["tools"] = task.tools
+        if task.mcp is not None:
+            asked["mcp"] = task.mcp
         if task.config is not None:
             asked["config"] = task.config
         given = {"run_params": {"message": self.message, **self.context}, **self.upstream}
@@ -178,7 +180,8 @@ class Doing:
 async def _ask_robot(doing: Doing) -> Any:
     task = doing.task
     run = task.runner.prepare(
-        doing.prompt(), run_level(task.tools, task.config), context=doing.context, origin="task",
+        doing.prompt(), run_level(task.tools, task.config, mcp=task.mcp),
+        context=doing.context, origin="task",
         above=doing.scheduler.above, label="", keep=doing.conversation or False,
     )  # fmt: skip
     run.seat = doing.seat

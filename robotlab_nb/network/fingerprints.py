@@ -90,7 +90,7 @@ def _parts(task: Task, node: Node) -> dict[str, Any]:
 def _of_robot(task: Task, above: Sequence[Level]) -> dict[str, Any]:
     robot = task.runner
     found, composition = robot.look()
-    level = run_level(task.tools, task.config)
+    level = run_level(task.tools, task.config, mcp=task.mcp)
     if level or above:
         found = in_force((*above, *robot.levels(composition), ("task", level)))
     templates = [] if composition is None else [part.text for _, part in composition.parts]
@@ -98,7 +98,7 @@ def _of_robot(task: Task, above: Sequence[Level]) -> dict[str, Any]:
         "prompt": [task.prompt, robot.system_prompt, templates],
         "model": found.model.name,
         "settings": _settings(found),
-        "tools": found.tools.key,
+        "tools": found.tools.key if found.servers is None else [found.tools.key, found.servers.key],
     }
 
 

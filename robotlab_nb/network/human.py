@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import AwaitTimeout, ConfigurationError
+from ..core.errors import AwaitTimeout, ConfigurationError, NoAnswerChannel
 from ..core.readings import Pictured
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ class Human(Pictured):
         ------
         AwaitTimeout
             When nobody answered in time and there is no default.
+        NoAnswerChannel
+            When whoever called from outside would not answer.
         """
         from ..runtime.asking import Question, ask, new_id
 
@@ -115,6 +117,11 @@ class Human(Pictured):
             raise AwaitTimeout(
                 f"task {task!r}: {self.name} did not answer within {seconds:g} s",
                 hint="Raise timeout= of the Human, or give it a default=.",
+            )
+        if answer.status == "denied":
+            raise NoAnswerChannel(
+                f"task {task!r}: no answer of {self.name}: {answer.value}",
+                hint="Call it with a client that can ask a person, or give a default=.",
             )
         return str(answer.value)
 

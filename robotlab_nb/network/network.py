@@ -142,6 +142,7 @@ class Network(Guarded, Asking, Resuming, Crew, Diagrams, Grouped, Pictured):
         on_failure: str = "block",
         context: Mapping[str, Any] | None = None,
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         memory: Memory | Mapping[str, Any] | None = None,
         timeout: float | None = None,
@@ -182,6 +183,8 @@ class Network(Guarded, Asking, Resuming, Crew, Diagrams, Grouped, Pictured):
             Values for this task, over the run's: dicts are merged, anything else is replaced.
         tools : sequence, optional
             The exact set of tools for this task.
+        mcp : sequence, optional
+            The exact set of tool servers for this task; nothing of it holds for later ones.
         config : RunConfig or mapping, optional
             Settings for this task, over the robot's.
         memory : Memory or dict, optional
@@ -216,8 +219,8 @@ class Network(Guarded, Asking, Resuming, Crew, Diagrams, Grouped, Pictured):
         made = Task(
             name, runner, depends_on=depends_on, optional=optional, route=route,
             fallback=fallback, when=when, prompt=prompt, on_failure=on_failure, context=context,
-            tools=tools, config=config, memory=memory, timeout=timeout, retries=retries,
-            retry_wait=retry_wait, poller_group=poller_group, map_over=map_over,
+            tools=tools, mcp=mcp, config=config, memory=memory, timeout=timeout,
+            retries=retries, retry_wait=retry_wait, poller_group=poller_group, map_over=map_over,
             concurrency=concurrency, on_item_failure=on_item_failure, loop=loop,
         )  # fmt: skip
         self._add(made)

@@ -81,6 +81,7 @@ def make_run(
         network.name, "network", scheduler.work, finish, label=label, detached=detached,
         keep_failed=True,
     )  # fmt: skip
+    _put_on_tape(run, _in_force(above).get("tape"))
     _charge(run, network, config)
     _share(run, network, memory)
     most = settings.get("max_concurrent_robots")
@@ -90,6 +91,14 @@ def make_run(
         scheduler.caps = Caps(run, scheduler.concurrency, most, network.group_caps)
     _let_ask(run, settings)
     return run
+
+
+def _put_on_tape(run: Run[Any], tape: Any) -> None:
+    """Have the run's times recorded, or shown as they were, where there is a tape."""
+    if tape is not None:
+        from ..models.tape_times import on_tape
+
+        on_tape(run, tape)
 
 
 def _let_ask(run: Run[Any], settings: Mapping[str, Any]) -> None:

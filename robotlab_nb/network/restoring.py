@@ -214,7 +214,7 @@ def _parsed(task: Task, output: Any) -> dict[str, Any]:
     from ..robot.structured import Parsed, shape_of
 
     robot = task.runner
-    level = run_level(task.tools, task.config)
+    level = run_level(None, task.config)  # names of tools may mean those of a network around it
     found = in_force((*robot.levels(robot.look()[1]), ("task", level)))
     values = found.effective.values_
     shape = shape_of(values["output"], values, found.model, tools=found.tools.names)

@@ -66,6 +66,8 @@ class Task(Pictured):
         anything else is replaced.
     tools : sequence, optional
         The exact set of tools for this task.
+    mcp : sequence, optional
+        The exact set of tool servers for this task.
     config : RunConfig or mapping, optional
         Settings for this task.
     memory : Memory or mapping, optional
@@ -91,8 +93,8 @@ class Task(Pictured):
 
     __slots__ = (
         "_named", "_takes", "concurrency", "config", "context", "depends_on", "fallback",
-        "fingerprinted", "is_network", "is_robot", "kind", "loop", "map_over", "memory", "name",
-        "on_failure", "on_item_failure", "optional", "poller_group", "prompt", "retries",
+        "fingerprinted", "is_network", "is_robot", "kind", "loop", "map_over", "mcp", "memory",
+        "name", "on_failure", "on_item_failure", "optional", "poller_group", "prompt", "retries",
         "retry_wait", "route", "runner", "timeout", "tools", "way", "when",
     )  # fmt: skip
 
@@ -110,6 +112,7 @@ class Task(Pictured):
         on_failure: str = "block",
         context: Mapping[str, Any] | None = None,
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         config: RunConfig | Mapping[str, Any] | None = None,
         memory: Any = None,
         timeout: float | None = None,
@@ -130,8 +133,7 @@ class Task(Pictured):
         self._takes: dict[str, tuple[str, ...]] = {}
         #: the digests of what decides its result, and what they were made of
         self.fingerprinted: tuple[Any, Any, tuple[Any, ...], Mapping[str, str]] | None = None
-        self.name = name
-        self.runner = runner
+        self.name, self.runner = name, runner
         #: how it is carried out
         self.way = _way(name, runner)
         #: who does it: ``robot, function, network`` or ``human``
@@ -147,7 +149,7 @@ class Task(Pictured):
         self.prompt = prompt
         self.on_failure = on_failure
         self.context = dict(context or {})
-        self.tools, self.memory = tools, memory
+        self.tools, self.mcp, self.memory = tools, mcp, memory
         self.config = RunConfig.of(config) if config is not None else None
         if memory is not None:
             from ..memory.sharing import checked_memory
@@ -245,8 +247,9 @@ class Task(Pictured):
             yield f"{who} has concurrency= or on_item_failure=, and no map_over="
         if callable(self.map_over):
             yield from _signature_faults(f"{who}: map_over=", self.map_over)
-        if self.tools is not None and not self.is_robot:
-            yield f"{who} has tools=, and a {self.kind} does it"
+        for word in ("tools", "mcp"):
+            if getattr(self, word) is not None and not self.is_robot:
+                yield f"{who} has {word}=, and a {self.kind} does it"
         if self.way == "function":
             yield from _signature_faults(who, self.runner, self._more)
         if self.when is not None:

@@ -1,4 +1,4 @@
-"""The command line: ``demo`` in the terminal, ``notebook`` in the browser, ``doctor``."""
+"""The command line: ``demo`` here, ``notebook`` in the browser, ``doctor``, ``serve``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .demo import QUESTION, TICKET, show
+from .export_command import add_export, export_command
+from .local_command import add_local, local_command
+from .serve_command import add_serve, serve_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="a robot and a network, here in the terminal")
-    demo.add_argument("--model", default=None, help="provider/name; without it, simulated")
+    demo.add_argument("--model", help="provider/name, or local; without it, simulated")
     demo.add_argument("--ask", default=QUESTION, help="what to ask the robot")
     demo.add_argument("--ticket", default=TICKET, help="what the network is to answer")
     book = commands.add_parser("notebook", help="open JupyterLab on the notebooks")
@@ -37,7 +40,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     book.add_argument("jupyter", nargs="*", help="more arguments for JupyterLab, after --")
     look = commands.add_parser("doctor", help="what may be wrong here, and what to do about it")
     look.add_argument("--json", action="store_true", help="as JSON, to send along with a question")
+    add_serve(commands)
+    add_export(commands)
+    add_local(commands)
     given = parser.parse_args(argv)
+    if given.command == "local":
+        return local_command(given)
+    if given.command == "export-checks":
+        return export_command(given)
+    if given.command == "serve":
+        return serve_command(given)
     if given.command == "doctor":
         return _doctor(as_json=given.json)
     if given.command == "demo":
@@ -89,4 +101,8 @@ def _notebooks(target: Path) -> Path:
     for source in sorted(shipped.glob("*.ipynb")):
         if not (target / source.name).exists():
             shutil.copy(source, target / source.name)
+    for source in sorted(shipped.glob("servers/*.py")):
+        (target / "servers").mkdir(exist_ok=True)
+        if not (target / "servers" / source.name).exists():
+            shutil.copy(source, target / "servers" / source.name)
     return target.resolve()

@@ -186,6 +186,9 @@ def dry_robot(
         shape.apply(request)
         told = (*told, shape.tool) if shape.tool is not None else told
         notes.append(f"the answer must be {shape.name}, by {shape.spec.mode}")
+    if found.servers is not None:
+        named = ", ".join(found.servers.names)
+        notes.append(f"tools of servers come besides, which are not asked now: {named}")
     tokens = estimate_input(request.messages, told)
     return DryRun(
         robot.name, "robot", message, model.name, model.simulated, request.messages, told,
@@ -333,8 +336,8 @@ def _task(
         given = merged(context, task.context)
         asks = dry_robot(
             task.runner, task.text_for(message, Upstream({}), given),
-            level=run_level(task.tools, task.config), context=given, above=above, origin="task",
-            keep=False,
+            level=run_level(task.tools, task.config, mcp=task.mcp), context=given, above=above,
+            origin="task", keep=False,
         )  # fmt: skip
     prompt = task.prompt if asks is None else None
     return DryTask(task.name, task.plan, str(name), after, task.optional, prompt, asks)

@@ -1,7 +1,7 @@
 """``%load_ext robotlab_nb``: asking robots in plain text.
 
 ``%%robot`` sends its cell to a robot, ``%robot`` its line; ``%%prompt`` keeps its cell as a
-template; ``%robots`` lists who is there.
+template; ``%robots`` lists who is there; ``%%robot_check`` checks what its cell says.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from IPython.core.magic import (
 )
 
 from ..core.errors import InputError
+from .check_magic import CheckMagics
 from .magic_complete import Completions
 from .magic_line import PROMPT, ROBOT, Given, read
 from .magic_names import Member, checked_name, filled, member, members
@@ -38,7 +39,7 @@ __all__ = ["load", "unload"]
 
 _CELL = "%%robot [NAME] [flags], then the message"
 _LINE = "%robot [flags] NAME message"
-_MAGICS = {"line": ("robot", "robots"), "cell": ("robot", "prompt")}
+_MAGICS = {"line": ("robot", "robots"), "cell": ("robot", "prompt", "robot_check")}
 
 
 def load(shell: InteractiveShell) -> None:
@@ -49,7 +50,7 @@ def load(shell: InteractiveShell) -> None:
     shell : InteractiveShell
     """
     unload(shell)
-    shell.register_magics(RobotMagics(shell))
+    shell.register_magics(RobotMagics(shell), CheckMagics(shell))
     Completions(shell).install()
     Questions(shell).install()
 
@@ -66,9 +67,10 @@ def unload(shell: InteractiveShell) -> None:
     for kind, names in _MAGICS.items():
         known = shell.magics_manager.magics[kind]
         for name in names:
-            if isinstance(getattr(known.get(name), "__self__", None), _Ours):
+            if isinstance(getattr(known.get(name), "__self__", None), (_Ours, CheckMagics)):
                 del known[name]
-    shell.magics_manager.registry.pop("RobotMagics", None)
+    for name in ("RobotMagics", "CheckMagics"):
+        shell.magics_manager.registry.pop(name, None)
 
 
 class _Ours(Magics):

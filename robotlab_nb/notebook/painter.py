@@ -159,20 +159,33 @@ class Painter:
 
     def show(self, run: Run[Any]) -> bool:
         """Show a run in the cell that is being run: live while it goes on. Never raises."""
-        from ..widgets.live_view import LiveView
+        from ..widgets.grid_placing import view_of
         from .stage import publish
 
         try:
             if self._inside_shown(run):
                 return True
-            if run.done:
+            # A grid can be rated when nothing runs any more.
+            if run.done and run.scope.kind != "experiment":
                 publish(run._repr_mimebundle_())
             else:
-                self.open(LiveView(run))
+                self.open(view_of(run))
         except Exception:
             return False
         self._note_shown(run)
         return True
+
+    def tell(self, bundle: dict[str, Any]) -> None:
+        """Show what never changes in the cell that is being run.
+
+        Parameters
+        ----------
+        bundle : dict
+            By mime type.
+        """
+        from .stage import publish
+
+        publish(bundle)
 
     def open(self, act: Act) -> Stage:
         """Give what is live a place in the cell that is being run, and paint it until it is over.
@@ -274,9 +287,9 @@ class Painter:
 
         A run that ends without a result leaves its picture, so that its messages are not lost.
         """
-        line = _Line(
-            self, run, visible=options.status and self._sends() and not self.shown_here(run.id)
-        )
+        wanted = options.status and self._sends() and not self.shown_here(run.id)
+        # Its place stays in the notebook, which is to be the same when a tape is played at once.
+        line = _Line(self, run, visible=wanted and run.root.times is None)
         holds = threading.current_thread() is threading.main_thread()
         with self._lock:
             self._waiting += 1

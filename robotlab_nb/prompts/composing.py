@@ -89,6 +89,11 @@ class Composition:
         return _joined(part.source.front.mcp for _, part in self.parts)
 
     @property
+    def names_servers(self) -> tuple[str, ...]:
+        """The names of the parts that name tool servers."""
+        return tuple(part.name for _, part in self.parts if part.source.front.mcp is not None)
+
+    @property
     def agent_skills(self) -> bool | list[str] | None:
         """The agent skills that are named; True for all; None when nothing is said of them."""
         found: bool | list[str] | None = None

@@ -35,7 +35,7 @@ _OWN = (
     "shell", "environment",
 )  # fmt: skip
 #: settings that no template can make: they are needed before one is read, or allow it more
-_NOT_HERE = GRANTS | {"prompts_path", "redact"}
+_NOT_HERE = GRANTS | {"prompts_path", "redact", "tape", "tape_mode"}
 
 
 class Split(NamedTuple):

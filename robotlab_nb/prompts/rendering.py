@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import jinja2
 
-__all__ = ["LONGEST", "bounded", "check_prompt", "render", "sandbox"]
+__all__ = ["LONGEST", "bounded", "check_prompt", "placeholders", "render", "sandbox"]
 
 #: characters of a rendered text
 LONGEST = 2_000_000
@@ -81,6 +81,27 @@ def check_prompt(text: str) -> str | None:
     except TemplateSyntaxError as error:
         return f"{error.message} (line {error.lineno})"
     return None
+
+
+@functools.lru_cache(maxsize=512)
+def placeholders(text: str) -> frozenset[str]:
+    """The names that a prompt takes from outside; none for a text that is no Jinja.
+
+    Examples
+    --------
+    >>> sorted(placeholders("{% for city in cities %}{{ city }} in {{ season }}{% endfor %}"))
+    ['cities', 'season']
+    >>> placeholders("Say {{")
+    frozenset()
+    """
+    if "{" not in text:
+        return frozenset()
+    from jinja2 import TemplateSyntaxError, meta
+
+    try:
+        return frozenset(meta.find_undeclared_variables(_environment().parse(text)))
+    except TemplateSyntaxError:
+        return frozenset()
 
 
 def render(text: str, values: Mapping[str, Any], *, where: str = "prompt") -> str:

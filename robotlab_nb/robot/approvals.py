@@ -29,6 +29,7 @@ __all__ = ["Approvals", "Decision", "approvals_of"]
 _WHO = {
     "policy": "the policy here",
     "scripted": "the policy here",
+    "client": "the client that called",
     "timeout": "nobody: no answer came in time",
     "stop": "nobody: the run was stopped",
 }

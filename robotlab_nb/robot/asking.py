@@ -51,6 +51,7 @@ class Asking(Generic[T]):
         context: Mapping[str, Any] | None = None,
         attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
@@ -63,8 +64,10 @@ class Asking(Generic[T]):
 
         Parameters
         ----------
-        message, context, attachments, tools, output, answers, hooks, memory, config, on_content
+        message, context, attachments, tools, mcp, output, answers, hooks, memory, config
             As for :meth:`run`.
+        on_content : callable, optional
+            Called with each piece of text as it streams.
         detached : bool, optional
             Inside another run, a run is its child and ends with it; a detached one is on its own.
 
@@ -74,8 +77,9 @@ class Asking(Generic[T]):
             Await it, watch it, ask for its ``result()``, or ``cancel()`` it.
         """
         level = run_level(
-            tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
-        )
+            tools, config, mcp=mcp, on_content=on_content, output=output, answers=answers,
+            hooks=hooks,
+        )  # fmt: skip
         run = self.prepare(
             message,
             level,
@@ -95,6 +99,7 @@ class Asking(Generic[T]):
         context: Mapping[str, Any] | None = None,
         attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
@@ -120,6 +125,9 @@ class Asking(Generic[T]):
         tools : list, optional
             The exact set for this run: functions and Tools attach, names and globs select the
             robot's own, ``...`` stands for all of these, ``[]`` for none.
+        mcp : list, optional
+            The exact set of tool servers for this run: Servers and dicts attach, names and globs
+            select the robot's own, ``...`` stands for all of these, ``[]`` for none.
         output : type or dict, optional
             What the answer must be: a pydantic model, any other type, or a JSON Schema;
             ``result.parsed`` is then that.
@@ -153,8 +161,9 @@ class Asking(Generic[T]):
             When Stop was pressed. The run has been stopped and its messages are kept.
         """
         level = run_level(
-            tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
-        )
+            tools, config, mcp=mcp, on_content=on_content, output=output, answers=answers,
+            hooks=hooks,
+        )  # fmt: skip
         run = self.prepare(
             message, level, context=context, attachments=attachments, memory=memory, blocking=True
         )
@@ -175,6 +184,7 @@ class Asking(Generic[T]):
         context: Mapping[str, Any] | None = None,
         attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
@@ -185,8 +195,9 @@ class Asking(Generic[T]):
     ) -> RobotResult[T]:
         """Say something to the robot and await the answer. As :meth:`run`, for async code."""
         level = run_level(
-            tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
-        )
+            tools, config, mcp=mcp, on_content=on_content, output=output, answers=answers,
+            hooks=hooks,
+        )  # fmt: skip
         run = self.prepare(message, level, context=context, attachments=attachments, memory=memory)
         show_live(run, show)
         return await run.begin().wait()
@@ -199,6 +210,7 @@ class Asking(Generic[T]):
         context: Mapping[str, Any] | None = None,
         attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
@@ -209,7 +221,7 @@ class Asking(Generic[T]):
 
         Parameters
         ----------
-        message, context, attachments, tools, output, answers, hooks, memory, config
+        message, context, attachments, tools, mcp, output, answers, hooks, memory, config
             As for :meth:`run`.
 
         Returns
@@ -218,6 +230,6 @@ class Asking(Generic[T]):
             Events and deltas as they come; ``.text`` for the answer's text alone. Leaving the
             loop cancels the run.
         """
-        level = run_level(tools, config, output=output, answers=answers, hooks=hooks)
+        level = run_level(tools, config, mcp=mcp, output=output, answers=answers, hooks=hooks)
         run = self.prepare(message, level, context=context, attachments=attachments, memory=memory)
         return Stream(run, run.begin)

@@ -36,6 +36,7 @@ class RunKeywords(TypedDict, total=False):
     context: Mapping[str, Any] | None
     attachments: Sequence[Any]
     tools: Sequence[Any] | None
+    mcp: Sequence[Any] | None
     output: Any
     answers: Any
     hooks: Any
@@ -221,6 +222,7 @@ class Delegating:
         context: Mapping[str, Any] | None = None,
         attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
@@ -241,7 +243,7 @@ class Delegating:
             Whether to wait for the result; False returns a future at once.
         timeout : float, optional
             Seconds to wait. The task goes on when the time is up.
-        context, attachments, tools, output, answers, hooks, config, on_content
+        context, attachments, tools, mcp, output, answers, hooks, config, on_content
             As for :meth:`run`.
 
         Returns
@@ -265,8 +267,9 @@ class Delegating:
         ('done', 'boss', 0)
         """
         level = run_level(
-            tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
-        )
+            tools, config, mcp=mcp, on_content=on_content, output=output, answers=answers,
+            hooks=hooks,
+        )  # fmt: skip
         run = self._delegated(to, task, level, context, attachments, blocking=wait)
         future: DelegationFuture[T] = DelegationFuture(run, self.name)
         if not wait:
@@ -297,6 +300,7 @@ class Delegating:
         context: Mapping[str, Any] | None = None,
         attachments: Sequence[Any] = (),
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         output: Any = None,
         answers: Any = None,
         hooks: Any = None,
@@ -305,8 +309,9 @@ class Delegating:
     ) -> RobotResult[T]:
         """Have another robot do a task, as :meth:`delegate` does, for async code."""
         level = run_level(
-            tools, config, on_content=on_content, output=output, answers=answers, hooks=hooks
-        )
+            tools, config, mcp=mcp, on_content=on_content, output=output, answers=answers,
+            hooks=hooks,
+        )  # fmt: skip
         run = self._delegated(to, task, level, context, attachments)
         show_live(run, None)
         run.begin()

@@ -9,13 +9,14 @@ from ..core.config import Effective, RunConfig, options, resolve
 from ..core.errors import ConfigurationError
 from ..core.fields import FIELDS
 from ..models.resolve import resolve as resolve_model
-from ..tools.decorator import ToolManifest
-from ..tools.selection import select
+from ..tools.tool_source import pooled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..models.protocol import Model
+    from ..tools.decorator import ToolManifest
+    from ..tools.tool_source import ToolSource
 
 __all__ = [
     "BUDGETS",
@@ -32,7 +33,6 @@ __all__ = [
 #: set there
 Level = tuple[str, "Mapping[str, Any]"]
 
-NO_TOOLS = ToolManifest(())
 #: settings that make a budget: each level's is its owner's and does not cascade
 BUDGETS = ("budget", "token_budget", "cost_budget", "time_budget", "call_budget")
 
@@ -46,6 +46,8 @@ class InForce(NamedTuple):
     fallbacks: tuple[Model, ...] = ()
     hooks: tuple[tuple[str, Any], ...] = ()
     budgeted: bool = False
+    #: tool servers, of which nothing is connected yet
+    servers: ToolSource | None = None
 
 
 def in_force(levels: Iterable[Level]) -> InForce:
@@ -66,13 +68,10 @@ def in_force(levels: Iterable[Level]) -> InForce:
         api_key=values["api_key"],
         via=values["via"],
     )
-    tools = NO_TOOLS
-    for _, level in whole:
-        if "tools" in level:
-            tools = select(level["tools"], tools)
+    tools, servers = pooled(whole)
     hooks = handlers_of(whole) if values["hooks"] is not None else ()
     budgeted = any(values[name] is not None for name in BUDGETS)
-    return InForce(effective, model, tools, _fallbacks(values, model), hooks, budgeted)
+    return InForce(effective, model, tools, _fallbacks(values, model), hooks, budgeted, servers)
 
 
 def handlers_of(levels: Iterable[Level]) -> tuple[tuple[str, Any], ...]:

@@ -87,7 +87,8 @@ class Membership:
         Returns
         -------
         dict
-            ``message``, ``context``, and where the task sets them ``tools`` and ``config``.
+            ``message``, ``context``, and where the task sets them ``tools``, ``mcp`` and
+            ``config``.
         """
         asked = dict(flow.asked)
         value = flow.value

@@ -61,7 +61,7 @@ def make_run(
     if level or above:
         found = in_force((*above, *robot.levels(composition), (origin, level)))
         found = found._replace(tools=robot.owned(found.tools))
-    effective, model, tools, fallbacks, handlers, _ = found
+    effective, model, tools, fallbacks, handlers, _, servers = found
     values = effective.values_
     tools = cap(tools, values["max_tools"], values["tool_strategy"])
     question = _question(message, attachments, robot.name)
@@ -82,11 +82,8 @@ def make_run(
         context=whole,
         conversation=_conversation(robot, values) if keep is True else keep or None,
         about=_about(whole, shape, delegated_by) if whole or shape or delegated_by else {},
-        prompt=prompt,
-        fallbacks=fallbacks,
-        hooks=chain(handlers),
-        shape=shape,
-    )
+        prompt=prompt, fallbacks=fallbacks, hooks=chain(handlers), shape=shape, servers=servers,
+    )  # fmt: skip
     run = Run(
         robot.name, "robot", turn.work, turn.finish,
         robot=robot.name, label=label, detached=detached,
@@ -110,8 +107,9 @@ def _conversation(robot: Robot[Any], values: Mapping[str, Any]) -> Conversation:
 
 def _check(found: InForce, tools: ToolManifest, name: str, blocking: bool) -> None:
     """Raise for what could not be asked or called."""
-    for one in (found.model, *found.fallbacks):
-        one.check()
+    if found.effective.values_["tape"] is None:  # what is played needs no key
+        for one in (found.model, *found.fallbacks):
+            one.check()
     strategy = found.effective.values_["auto_compact"]
     if strategy:
         _check_strategy(strategy, name)
@@ -134,12 +132,18 @@ def _share(run: Run[Any], robot: Robot[Any], memory: Any) -> None:
 
 
 def _let_ask(run: Run[Any], effective: Effective, shape: Shape | None) -> Run[Any]:
-    """Tell the run how a person is asked, where that was said, and how its answer is read."""
+    """Tell the run how a person is asked, where that was said, how its answer is read, and which
+    tape has its times.
+    """
     if "answers" in effective.origins and effective.values_["answers"] is not None:
         run.answers = effective.values_["answers"]
     if "ask_timeout" in effective.origins:
         run.ask_timeout = effective.values_["ask_timeout"]
     run.partial = shape.partial if shape is not None else None
+    if effective.values_["tape"] is not None:
+        from ..models.tape_times import on_tape
+
+        on_tape(run, effective.values_["tape"])
     return run
 
 

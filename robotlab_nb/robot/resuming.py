@@ -113,7 +113,11 @@ class ResumedTurn(Turn):
 
     def _results(self, calls: tuple[ToolCallPart, ...]) -> Message:
         found = self.round.results(calls)
-        return Message("tool", [self.earlier.answered.get(p.id, p) for p in found.tool_results])
+        answered = self.earlier.answered
+        return Message(
+            "tool",
+            [answered.get(p.id, p) if isinstance(p, ToolResultPart) else p for p in found.parts],
+        )
 
     def _answer_last(self, state: RunState) -> None:
         last = state.messages[-1] if state.messages else None
@@ -139,6 +143,7 @@ class Resuming(Generic[T]):
         answers: Any = None,
         context: Mapping[str, Any] | None = None,
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         output: Any = None,
         hooks: Any = None,
         config: RunConfig | Mapping[str, Any] | None = None,
@@ -159,7 +164,7 @@ class Resuming(Generic[T]):
         answers : mapping, list or callable, optional
             Answers to what is asked; besides texts and tools' names, the ids of questions and of
             tool calls are keys.
-        context, tools, output, hooks, config, on_content, show
+        context, tools, mcp, output, hooks, config, on_content, show
             As for :meth:`run`. What was given to the earlier run alone is given again.
 
         Returns
@@ -184,7 +189,7 @@ class Resuming(Generic[T]):
         """
         run = self._again(
             source, answers, context, blocking=True, tools=tools, config=config,
-            on_content=on_content, output=output, hooks=hooks,
+            on_content=on_content, mcp=mcp, output=output, hooks=hooks,
         )  # fmt: skip
         run.check_may_block("resume()")
         try:
@@ -203,6 +208,7 @@ class Resuming(Generic[T]):
         answers: Any = None,
         context: Mapping[str, Any] | None = None,
         tools: Sequence[Any] | None = None,
+        mcp: Sequence[Any] | None = None,
         output: Any = None,
         hooks: Any = None,
         config: RunConfig | Mapping[str, Any] | None = None,
@@ -212,7 +218,7 @@ class Resuming(Generic[T]):
         """Go on with a turn. As :meth:`resume`, for async code."""
         run = self._again(
             source, answers, context, blocking=False, tools=tools, config=config,
-            on_content=on_content, output=output, hooks=hooks,
+            on_content=on_content, mcp=mcp, output=output, hooks=hooks,
         )  # fmt: skip
         show_live(run, show)
         return await run.begin().wait()

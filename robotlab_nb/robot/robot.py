@@ -28,6 +28,7 @@ from .preparing import make_run
 from .remembering import Remembering
 from .result import T
 from .resuming import Resuming
+from .tool_servers import ToolServers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,6 +61,7 @@ class Robot(
     Membership,
     Messaging,
     Delegating,
+    ToolServers,
     Pictured,
 ):
     """A robot. Every part is optional: a bare robot talks to the simulated model.
@@ -89,9 +91,10 @@ class Robot(
         Any setting; ``rl.RunConfig`` lists them. The commonest: ``model`` (``"provider/name"``,
         or a Model; without one, and without ``rl.options.model``, answers are simulated and say
         so), ``api_base``, ``api_key`` (a key, or the name of the environment variable that holds
-        it), ``tools`` (the exact set: functions, Tools; ``[]`` for none), ``temperature``,
-        ``max_tokens``, ``output`` (what the answer must be), ``fallback``, ``token_budget``,
-        ``cost_budget``, ``max_tool_rounds``, ``approve``, ``hooks``, ``on_content``.
+        it), ``tools`` (the exact set: functions, Tools; ``[]`` for none), ``mcp`` (tool
+        servers), ``temperature``, ``max_tokens``, ``output`` (what the answer must be),
+        ``fallback``, ``token_budget``, ``cost_budget``, ``max_tool_rounds``, ``approve``,
+        ``hooks``, ``on_content``.
 
     Raises
     ------
@@ -113,7 +116,7 @@ class Robot(
 
     __slots__ = (
         "__weakref__", "_budgets", "_config", "_context", "_description", "_keywords", "_known",
-        "_name", "_skills", "_system", "_template", "name",
+        "_name", "_opened", "_skills", "_system", "_template", "name",
     )  # fmt: skip
 
     __signature__ = ListedSettings()
@@ -155,6 +158,7 @@ class Robot(
         self._known: tuple[int, InForce, Composition | None] | None = None
         self._budgets: tuple[tuple[Any, ...], tuple[Budget, ...]] | None = None
         self._learnings: Learnings | None = None
+        self._opened = None
         self._memory = memory
         self._mailbox: Mailbox | None = None
         self._in_force()
@@ -169,15 +173,9 @@ class Robot(
 
         own = [("config", self._config or {}), ("robot", self._keywords)]
         settings = resolve([*options.levels(), *own]).values_
-        found = compose(
+        return compose(
             self._template, self._skills, folder=settings["prompts_path"], settings=settings
         )
-        if found is not None and found.mcp:
-            raise ConfigurationError(
-                f"the template of robot {self._name or UNNAMED!r} names tool servers (mcp:)",
-                hint="Robots cannot use them yet; give their functions as tools=.",
-            )
-        return found
 
     def levels(self, composition: Composition | None = None) -> tuple[Level, ...]:
         """What was set on the robot, weakest first."""
@@ -189,9 +187,13 @@ class Robot(
         said: dict[str, Any] = {}
         if composition.tools is not None and not any("tools" in level for _, level in own):
             said["tools"] = composition.selection()
+        origin = "template"
+        if composition.mcp is not None and not any("mcp" in level for _, level in own):
+            said["mcp"] = composition.mcp
+            origin = f"template {' and '.join(composition.names_servers)}"
         if composition.agent_skills is not None:
             said["agent_skills"] = composition.agent_skills
-        return (*composition.levels, ("template", said), *own)
+        return (*composition.levels, (origin, said), *own)
 
     def _in_force(self) -> InForce:
         """What is in force now; worked out again when options or templates have changed."""

@@ -10,14 +10,18 @@ from ..core.messages import Message, ToolResultPart
 from ..runtime import sinks
 from ..runtime.stillness import task_waits
 from ..runtime.stop import StopRun
+from ..tools.answer import ToolAnswer
 from ..tools.arguments import parsed_or_none
 from ..tools.call import Outcome, call_tool, completed, unknown_tool
 from ..tools.labels import OUTWARD
+from ..tools.tool_source import CALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..core.media import MediaPart
     from ..core.messages import ToolCallPart
+    from ..core.parts import Part
     from ..runtime.budgets import Budget
     from ..runtime.hook_chain import Chain
     from ..runtime.run import Run
@@ -49,8 +53,8 @@ class ToolRound:
     """
 
     __slots__ = (
-        "approvals", "approved", "edited", "hooks", "injected", "loops", "repeated", "robot",
-        "run", "settings", "tools", "undecided", "warnings",
+        "approvals", "approved", "edited", "hooks", "injected", "loops", "media", "repeated",
+        "robot", "run", "settings", "tools", "undecided", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -83,6 +87,8 @@ class ToolRound:
         self.repeated: frozenset[str] = frozenset()
         #: tool-call id -> what the model is told about going round in circles
         self.warnings: dict[str, str] = {}
+        #: tool-call id -> what the model is shown besides its text
+        self.media: dict[str, tuple[MediaPart, ...]] = {}
 
     async def call(self, calls: Sequence[ToolCallPart]) -> None:
         """Run the calls of one answer side by side."""
@@ -174,6 +180,7 @@ class ToolRound:
             self.run.on_read(tool.labels - {OUTWARD})
             if OUTWARD in tool.labels:  # what is sent cannot be taken back: first it is on record
                 await sinks.durable(self.run.root)
+        CALL.set(part.id)
         return await call_tool(
             tool,
             arguments,
@@ -257,6 +264,8 @@ class ToolRound:
         if outcome.keep:
             run.values[part.id] = outcome.value
         content = outcome.content
+        if isinstance(outcome.value, ToolAnswer) and outcome.value.media:
+            content = self._shown(part.id, content, outcome.value)
         if part.id in self.warnings:
             content = f"{content}\n\n{self.warnings.pop(part.id)}"
         data: dict[str, Any] = {
@@ -278,6 +287,21 @@ class ToolRound:
         if part.id in self.edited:
             data["arguments"] = parsed_or_none(self.edited.pop(part.id))
         run.emit("tool_call.completed", data)
+
+    def _shown(self, tool_call_id: str, content: str, answer: ToolAnswer) -> str:
+        """What the model reads of an answer with media: which of them it is shown, which not."""
+        from ..models.abilities import takes_media
+
+        model, said = str(self.run.state.info.get("model")), self.settings["sees_media"]
+        shown = tuple(m for m in answer.media if takes_media(model, m.mime, said))
+        lines = [content] if content else []
+        for each in answer.media:
+            about = f"{each.name or each.mime}, {each.shown}"
+            where = "shown below" if each in shown else "not shown: the model takes no such thing"
+            lines.append(f"[{about}: {where}]")
+        if shown:
+            self.media[tool_call_id] = shown
+        return "\n".join(lines)
 
     def interrupt(self, tool_call_id: str, began: float | None, leaked: bool) -> None:
         """Record that a call was stopped before it answered."""
@@ -319,14 +343,19 @@ class ToolRound:
     def results(self, calls: Sequence[ToolCallPart]) -> Message:
         """The results of some calls as one message, as the events tell them."""
         known = self.run.state.tool_calls
-        parts = []
+        parts: list[Part] = []
         for call in calls:
             found = known.get(call.id)
             text = INTERRUPTED if found is None or found.content is None else found.content
             failed = found is None or found.status != "completed"
             data = None if found is None or isinstance(found.result, str) else found.result
             parts.append(ToolResultPart(call.id, call.name, text, failed, call.wire_id, data))
-        return Message("tool", parts)
+        for call in calls:
+            parts += self.media.pop(call.id, ())
+        message = Message("tool", parts)
+        for part in message.heavy_media():
+            self.run.values[str(part.sha256)] = part
+        return message
 
 
 def _left(budgets: tuple[Budget, ...]) -> float | None:

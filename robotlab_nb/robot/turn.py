@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..runtime.hook_chain import Chain
     from ..runtime.run import Run
     from ..tools.decorator import ToolManifest
+    from ..tools.tool_source import ToolSource
     from .conversation import Conversation
     from .output_check import OutputCheck
     from .prompting import Prompt
@@ -71,12 +72,14 @@ class Turn:
         Handlers around the run and its calls.
     shape : Shape, optional
         What the answer must be.
+    servers : ToolSource, optional
+        Where more tools are.
     """
 
     __slots__ = (
         "about", "call", "committed", "context", "conversation", "effective", "fallbacks",
         "history", "hooks", "message", "model", "opened", "output", "params", "prompt", "robot",
-        "round", "run", "settings", "shape", "system", "tools", "version",
+        "round", "run", "servers", "settings", "shape", "system", "tools", "version",
     )  # fmt: skip
 
     def __init__(
@@ -96,6 +99,7 @@ class Turn:
         fallbacks: Sequence[Model] = (),
         hooks: Chain | None = None,
         shape: Shape | None = None,
+        servers: ToolSource | None = None,
     ) -> None:
         self.robot = robot
         self.message = message
@@ -112,6 +116,7 @@ class Turn:
         self.fallbacks = fallbacks
         self.hooks = hooks
         self.shape = shape
+        self.servers = servers
         self.version = 0
         self.history: tuple[Message, ...] = ()
         self.opened = False
@@ -280,6 +285,10 @@ class Turn:
         """Record all that the model is told first."""
         run = self.run
         self.opened = True
+        if self.servers is not None:
+            from .tool_servers import equip
+
+            await equip(self, self.servers)
         if self.prompt is not None:
             await self._match(self.prompt)
         self._equip()
@@ -310,9 +319,7 @@ class Turn:
                 from .approvals import approvals_of
 
                 approvals = approvals_of(settings, self.tools, run.labels_seen)
-            if settings["doom_loop_threshold"] is not None and __import__(
-                "importlib.util"
-            ).util.find_spec("robotlab_nb.robot.doom_loop"):
+            if settings["doom_loop_threshold"] is not None:
                 from .doom_loop import DoomLoop
 
                 loops = DoomLoop(settings["doom_loop_threshold"])

@@ -33,6 +33,9 @@ class Backend(Protocol):
     def prepare(self, engine: Engine) -> int:
         """Make the tables where there are none, see that they are ours; their version."""
 
+    def upgrading(self, connection: Connection) -> None:
+        """Before tables are added in a transaction: two who would do so do it one by one."""
+
     def still_there(self) -> None:
         """Raise :class:`LogGone` when what is open is not what its name means any more."""
 

@@ -156,7 +156,8 @@ def _indexing(backend: Backend, name: str, index: Index | None) -> Callable[[Con
     t = backend.tables
 
     def change(connection: Connection) -> None:
-        connection.execute(delete(t.runs).where(t.runs.c.root_id == name))
+        for table in (t.runs, t.cells):
+            connection.execute(delete(table).where(table.c.root_id == name))
         mine = t.roots.c.root_id == name
         if index is None:
             connection.execute(delete(t.roots).where(mine))
@@ -175,6 +176,9 @@ def _indexing(backend: Backend, name: str, index: Index | None) -> Callable[[Con
         )
         names = t.tags.columns.keys()
         tags = [(clean(run), clean(tag), "run", now()) for run, tag in index.tags]
+        cells = [{"root_id": name, "seq": seq, "cell_key": clean(key)} for seq, key in index.cells]
+        if cells:
+            connection.execute(t.cells.insert(), cells)
         if tags:  # those that people took away stay away
             given = [dict(zip(names, row, strict=True)) for row in tags]
             connection.execute(backend.insert(t.tags).on_conflict_do_nothing(), given)

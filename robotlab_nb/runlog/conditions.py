@@ -13,7 +13,7 @@ from ..core.keys import text_hash
 
 __all__ = ["ALL", "Where", "moment"]
 
-KINDS = ("robot", "network", "session")
+KINDS = ("robot", "network", "experiment", "session")
 STATUSES = (
     "pending", "running", "waiting", "completed", "failed", "interrupted", "abandoned",
 )  # fmt: skip
@@ -37,9 +37,13 @@ class Where:
         ``?`` for one; ``[*]`` and ``[?]`` for these themselves. None in a list means: has none.
         ``prompt`` is a system prompt, its hash, or the first 6 digits of that and more. A run has
         the tags that it was given, and those of its root.
+    input : str or list, optional
+        What it was asked, of which the log's index has the first 200 characters; A and a are the
+        same here: ``"*refund*"``.
     status, kind : str or list, optional
         ``pending, running, waiting, completed, failed, interrupted, abandoned``;
-        ``robot, network``, or ``session`` for what happened outside runs, which only this gives.
+        ``robot, network, experiment``, or ``session`` for what happened outside runs, which only
+        this gives.
     since, until : datetime, date, timedelta or str, optional
         When a run started: at or after the one, before the other. Without a zone it is local
         time; a timedelta counts back from now, and so does ``"7d"`` (``s, m, h, d, w``); another
@@ -68,6 +72,7 @@ class Where:
     run_id: Names = None
     root_id: Names = None
     kind: Names = None
+    input: Names = None
 
     def __repr__(self) -> str:
         return f"Where({', '.join(f'{k}={v!r}' for k, v in self.given().items())})"

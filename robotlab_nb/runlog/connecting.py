@@ -109,12 +109,19 @@ class Connected:
                 hint="Open it without readonly=True.",
             )
 
+        from .upgrading import LAYOUT, upgrade
+
         def change() -> Any:
             self._backend.still_there()
             connection = self._engine.connect().execution_options(writes=True)
             with connection, connection.begin():
+                older = self.version < LAYOUT
+                if older:
+                    upgrade(connection, self._backend)
                 found = work(connection)
             self._backend.still_there()
+            if older:
+                self.version = LAYOUT
             return found
 
         with self._lock:

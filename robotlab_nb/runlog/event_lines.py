@@ -1,6 +1,7 @@
 """Runs as lines of JSON: a first line that says what the file is, then an event on each.
 
-After a root's events comes a line with the tags of its runs, where they have any.
+After a root's events come a line with the tags of its runs and one with their ratings, where they
+have any.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ..core.events import Event
+    from .rated import Noted
 
-__all__ = ["FORMAT", "VERSION", "head", "line", "lines", "tag_line"]
+__all__ = ["FORMAT", "VERSION", "head", "line", "lines", "rating_line", "tag_line"]
 
 #: what the first line calls the file, and the version of its form
-FORMAT, VERSION = "robotlab_nb.events", 1
+FORMAT, VERSION = "robotlab_nb.events", 2
 
 
-def head(query: Mapping[str, Any] | None = None) -> str:
-    """The first line of a file."""
+def head(query: Mapping[str, Any] | None = None, *, rated: bool = False) -> str:
+    """The first line of a file; one without ratings is read by versions that know none."""
     from .. import __version__
 
     told: dict[str, Any] = {
-        "format": FORMAT, "version": VERSION, "schema_version": SCHEMA_VERSION,
+        "format": FORMAT, "version": VERSION if rated else 1, "schema_version": SCHEMA_VERSION,
         "made_by": f"robotlab_nb {__version__}",
     }  # fmt: skip
     if query:
@@ -46,6 +48,19 @@ def line(event: Event) -> str:
 def tag_line(tags: Mapping[str, Iterable[str]]) -> str:
     """The tags of a root's runs as a line."""
     told: dict[str, Any] = {"tags": {run_id: list(each) for run_id, each in tags.items()}}
+    if secrets.any_known:
+        told = secrets.redact_data(told)
+    return written(told) + "\n"
+
+
+def rating_line(ratings: Mapping[str, Noted]) -> str:
+    """The ratings of a root's runs as a line."""
+    told: dict[str, Any] = {
+        "ratings": {
+            run_id: {"rating": rating, "note": note, "at": at}
+            for run_id, (rating, note, at) in ratings.items()
+        }
+    }
     if secrets.any_known:
         told = secrets.redact_data(told)
     return written(told) + "\n"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import ConfigurationError, InputError, near
 from ..core.keywords import strict_keywords
 from .asking import Asking
-from .event_lines import head, line, tag_line
+from .event_lines import head, line, rating_line, tag_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -184,15 +184,17 @@ def _source(log: Asking) -> Any:
 def _events(log: Asking, file: Path) -> None:
     source, store = _source(log), log.store
     with file.open("w", encoding="ascii", newline="\n") as out:
-        out.write(head(source.query))
+        out.write(head(source.query, rated=store is not None and bool(store.ratings())))
         if store is None:
             return
         for roots in _some(store.root_ids(log.query)):
-            tags = _tags(store, roots)
+            tags, ratings = _tags(store, roots), store.ratings_in(roots)
             for root_id, events in groupby(store.events(roots), key=attrgetter("scope.root_id")):
                 out.writelines(map(line, events))
                 if root_id in tags:
                     out.write(tag_line(tags[root_id]))
+                if root_id in ratings:
+                    out.write(rating_line(ratings[root_id]))
 
 
 def _some(root_ids: Iterable[str]) -> Iterator[list[str]]:

@@ -14,6 +14,7 @@ from .cursors import is_session
 from .event_lines import FORMAT, VERSION
 from .event_text import read
 from .faults import LogDamaged, LogVersion
+from .rating_runs import checked
 from .records import Batch
 from .upcasting import upcaster
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .opened import Log
+    from .rated import Noted
     from .store import Store
 
 __all__ = ["Imported", "Importing", "import_file"]
@@ -97,8 +99,12 @@ def import_file(store: Store, path: str | os.PathLike[str]) -> Imported:
     events: list[Event] = []
     total = 0
     tags: dict[tuple[str, ...], list[str]] = {}
+    ratings: dict[str, Noted] = {}
     casts: dict[str, Callable[[Event], Event] | None] = {}
     for _, found in _lines(path):
+        if isinstance(found, _Ratings):
+            ratings.update(found.given)
+            continue
         if isinstance(found, dict):
             for run_id, given in found.items():
                 tags.setdefault(tuple(given), []).append(run_id)
@@ -116,6 +122,8 @@ def import_file(store: Store, path: str | os.PathLike[str]) -> Imported:
         store.write(Batch(events))
     for each, run_ids in tags.items():
         store.tag(run_ids, each)
+    if ratings:
+        store.take_ratings(ratings)
     return Imported(roots, total)
 
 
@@ -124,7 +132,7 @@ def _checked(path: str | os.PathLike[str]) -> int:
     wrong: list[str] = []
     heard: dict[str, int] = {}
     for number, found in _lines(path, wrong):
-        if isinstance(found, dict):
+        if isinstance(found, (dict, _Ratings)):
             continue
         root, expected = found.scope.root_id, heard.get(found.scope.root_id, 0)
         if found.seq != expected and not (is_session(root) and found.seq > expected):
@@ -151,8 +159,8 @@ def _version(first: Event) -> int:
 
 def _lines(
     path: str | os.PathLike[str], wrong: list[str] | None = None
-) -> Iterator[tuple[int, Event | dict[str, list[str]]]]:
-    """The events and the tags in a file, each with its line's number."""
+) -> Iterator[tuple[int, Event | dict[str, list[str]] | _Ratings]]:
+    """The events, tags and ratings in a file, each with its line's number."""
     try:
         file = open(path, encoding="utf-8", errors="surrogateescape", newline="\n")  # noqa: SIM115
     except OSError as error:
@@ -173,7 +181,15 @@ def _lines(
                 wrong.append(f"line {number}")
 
 
-def _told(value: Any) -> Event | dict[str, list[str]]:
+class _Ratings(NamedTuple):
+    """What a line of ratings says, by run."""
+
+    given: dict[str, Noted]
+
+
+def _told(value: Any) -> Event | dict[str, list[str]] | _Ratings:
+    if "ratings" in value:
+        return _Ratings({str(run): _rating(given) for run, given in value["ratings"].items()})
     if "tags" in value:
         tags = {str(run): [str(tag) for tag in each] for run, each in value["tags"].items()}
         return tags
@@ -184,6 +200,13 @@ def _told(value: Any) -> Event | dict[str, list[str]]:
     if type(event.seq) is not int or type(event.elapsed) not in (int, float):
         raise ValueError
     return event
+
+
+def _rating(given: Any) -> Noted:
+    rating, note = checked(given["rating"], given["note"])
+    if type(given["at"]) is not int:
+        raise ValueError
+    return rating, note, given["at"]
 
 
 def _check_head(path: str | os.PathLike[str], text: str) -> None:

@@ -26,7 +26,7 @@ INDEXED = frozenset(
     {
         "run.started", "run.completed", "run.failed", "run.interrupted", "run.abandoned",
         "run.waiting", "run.resumed", "model_call.started", "model_call.completed",
-        "model_call.failed", "tool_call.started",
+        "model_call.failed", "tool_call.started", "cell.started", "cell.completed", "cell.scored",
     }
 )  # fmt: skip
 #: characters of what a run was asked
@@ -93,15 +93,18 @@ class Index:
         The rows that changed since it was last emptied, by run id.
     tags : list of tuple
         ``(run_id, tag)`` of the same time, as runs were told them.
+    cells : list of tuple
+        ``(seq, key)`` of the same time: events of cells of an experiment.
     """
 
-    __slots__ = ("_runs", "changed", "root", "tags")
+    __slots__ = ("_runs", "cells", "changed", "root", "tags")
 
     def __init__(self, scope: Scope) -> None:
         self.root = RootRow(scope.root_id, scope.kind if scope.depth == 0 else "robot")
         self._runs: dict[str, _Run] = {}
         self.changed: dict[str, RunRow] = {}
         self.tags: list[tuple[str, str]] = []
+        self.cells: list[tuple[int, str]] = []
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Index | None:
@@ -242,6 +245,11 @@ class Index:
     def _tool_started(self, run: _Run, event: Event) -> None:
         run.row.tool_calls += 1
 
+    def _cell(self, run: _Run, event: Event) -> None:
+        key = event.data.get("key")
+        if type(key) is str:
+            self.cells.append((event.seq, key))
+
     def _status(self, run: _Run, status: str) -> None:
         run.row.status = status
         if run.row.run_id == self.root.root_id:
@@ -300,4 +308,7 @@ _HANDLERS = {
     "model_call.completed": Index._call_ended,
     "model_call.failed": Index._call_ended,
     "tool_call.started": Index._tool_started,
+    "cell.started": Index._cell,
+    "cell.completed": Index._cell,
+    "cell.scored": Index._cell,
 }

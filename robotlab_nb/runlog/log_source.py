@@ -27,7 +27,9 @@ __all__ = ["LogSource", "literal"]
 
 _SIGNS = re.compile(r"[*?\[\]]")
 #: every run, without what happened outside
-RUNS = replace(ALL, kind=("robot", "network"))
+#: tags, rating and note of a run
+_Added = tuple[tuple[str, ...], "int | None", "str | None"]
+RUNS = replace(ALL, kind=("robot", "network", "experiment"))
 
 
 class LogSource:
@@ -65,7 +67,7 @@ class LogSource:
         store = self._store
         if store is None:
             return
-        known: dict[str, dict[str, tuple[str, ...]]] = {}
+        known: dict[str, dict[str, _Added]] = {}
         names: Iterator[str]
         if self._where == ALL and not tags:
             names = store.root_ids(ALL if sessions else RUNS)
@@ -73,10 +75,13 @@ class LogSource:
             names = self._meant(store, known, sessions)
         events = store.events(names, types=types)
         for root_id, told in groupby(events, key=attrgetter("scope.root_id")):
-            yield Told(root_id, told, known.pop(root_id, None))
+            meant = known.pop(root_id, None)
+            noted = {} if meant is None else {run: each[1:] for run, each in meant.items()}
+            tagged = None if meant is None else {run: each[0] for run, each in meant.items()}
+            yield Told(root_id, told, tagged, noted)
 
     def _meant(
-        self, store: Store, known: dict[str, dict[str, tuple[str, ...]]], sessions: bool
+        self, store: Store, known: dict[str, dict[str, _Added]], sessions: bool
     ) -> Iterator[str]:
         """The roots; which of their runs are meant is noted before they are read."""
         where = self._where
@@ -84,7 +89,7 @@ class LogSource:
             where = replace(where, kind=KINDS)
         rows = store.select(where, newest_first=False)
         for root_id, runs in groupby(rows, key=attrgetter("root_id")):
-            known[root_id] = {row.run_id: row.tags for row in runs}
+            known[root_id] = {row.run_id: (row.tags, row.rating, row.note) for row in runs}
             yield root_id
 
     def outside(self, types: Collection[str]) -> Iterator[Event]:

@@ -69,7 +69,7 @@ class LoggedRun(Pictured):
 
     @property
     def kind(self) -> str:
-        """``robot`` or ``network``; ``session`` for what happened outside any run."""
+        """``robot``, ``network`` or ``experiment``; ``session`` for what happened outside runs."""
         return self.row.kind
 
     @property
@@ -109,6 +109,16 @@ class LoggedRun(Pictured):
     def tags(self) -> tuple[str, ...]:
         """Its tags: those that it was run with, and those given afterwards."""
         return self.row.tags
+
+    @property
+    def rating(self) -> int | None:
+        """What a person gave it: 1 to 5."""
+        return self.row.rating
+
+    @property
+    def note(self) -> str | None:
+        """What a person wrote of it."""
+        return self.row.note
 
     @property
     def started_at(self) -> datetime | None:

@@ -21,13 +21,15 @@ MARK = "[omitted:"
 #: fields whose texts are names, ids, digests, and words of the package's own
 _NAMES = frozenset(
     """
-    activate approved_by budget by call_id channel child_run_id context delegated_by depends_on
-    dimension endpoint fallback fingerprint finish_reason found from_model group hash hook id
-    in_reply_to key keys kind labels limit map_over message_id message_ids mime mode model
-    name network on_failure origin point poller_group prompt_hash provider question_id questions
+    activate added approved_by at budget by call_id channel child_run_id context delegated_by
+    depends_on dimension endpoint evaluators fallback fingerprint finish_reason found from_model
+    from_root_id from_run_id group hash hook id in_reply_to key keys kind labels limit map_over
+    message_id message_ids mime mode model name network on_failure origin point poller_group
+    prompt_hash provider question_id questions
     receiver receivers request_key response_id response_model restored_from resumed_from robot role
-    route scorer sender session_id sha256 source started_at status stop_reason strategy stuck
-    subscriber summary tags task to_model tool tool_call_id tools type waiting wire_id writer
+    route scorer sender session_id sha256 sizes source started_at status stop_reason strategy stuck
+    level paused removed server subscriber summary tags task to_model tool tool_call_id tools
+    transport type waiting wire_id writer
     """.split()
 )
 #: fields of some types that are names there, and something that was said elsewhere
@@ -40,7 +42,8 @@ _NAMES_OF = {
 #: fields that hold further fields
 _INSIDE = frozenset(
     """
-    error errors graph loop matches message messages new params parts policy tool_specs usage
+    axes cells changed error errors estimate graph left_out loop matches message messages new params
+    parts policy scores tool_specs usage
     """.split()
 )
 #: fields whose numbers and truth values were said, too

@@ -13,6 +13,7 @@ from .conversing import Conversing
 from .exporting import Exporting
 from .importing import Importing
 from .opening import recorder_at
+from .rating_runs import RatingRuns
 from .reading import Reading
 from .selecting import Narrowing
 from .summing import Summing
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Log", "log", "open_log"]
 
 
-class Log(Narrowing, Reading, Summing, Exporting, Importing, Conversing):
+class Log(Narrowing, Reading, Summing, Exporting, Importing, Conversing, RatingRuns):
     """A log of runs. ``rl.log`` is the one in force; :func:`open_log` opens another.
 
     Reading it waits until all that has happened in this process is written.
@@ -153,14 +154,19 @@ class Log(Narrowing, Reading, Summing, Exporting, Importing, Conversing):
         *tags : str
         remove : iterable of str, optional
         """
+        store, whole = self._named_runs(runs)
+        if store is not None:
+            store.tag(whole, list(tags), remove=list(remove))
+
+    def _named_runs(self, runs: Any) -> tuple[Store | None, list[str]]:
+        """The database to be changed, and the whole ids of runs."""
         store = self._writable()
         ids = [_id_of(run) for run in ([runs] if _is_one(runs) else runs)]
         if store is None:
             if ids:
                 self.find(ids[0])
-            return
-        whole = [run_id if len(run_id) >= 12 else self.find(run_id).id for run_id in ids]
-        store.tag(whole, list(tags), remove=list(remove))
+            return None, []
+        return store, [run_id if len(run_id) >= 12 else self.find(run_id).id for run_id in ids]
 
     def purge(
         self, *, older_than: timedelta | float | None = None, everything: bool = False

@@ -118,7 +118,7 @@ def _roots(store: Store, most: int) -> list[RunRow]:
 
 def seen(store: Store, rows: Sequence[RunRow]) -> list[Seen]:
     """Runs as a list shows them."""
-    roots = [row.run_id for row in rows if row.run_id == row.root_id and row.kind == "network"]
+    roots = [row.run_id for row in rows if row.run_id == row.root_id]
     usages = _inside(store, roots)
     tasks = _tasks(store, [row for row in rows if row.kind == "network"])
     return [

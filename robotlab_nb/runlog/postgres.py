@@ -118,7 +118,7 @@ class Postgres:
         with engine.connect() as connection:
             version = read_version(connection, self.tables, self.place)
             if version <= LAYOUT:
-                self._check_tables(connection)
+                self._check_tables(connection, version)
         return version
 
     def _make(self, engine: Engine) -> None:
@@ -138,15 +138,19 @@ class Postgres:
             self.tables.metadata.create_all(connection, checkfirst=False)
             describe(connection, self.tables)
 
-    def _check_tables(self, connection: Connection) -> None:
+    def _check_tables(self, connection: Connection, version: int) -> None:
         found = inspect(connection).get_multi_columns(schema=self.schema)
-        for table in self.tables.all():
+        for table in self.tables.of(version):
             have = {c["name"] for c in found.get((self.schema, table.name), ())}
             lacking = [c.name for c in table.columns if c.name not in have]
             if lacking:
                 raise LogDamaged(
                     f"the log {self.place!r} lacks columns of {table.name!r}: {lacking}"
                 )
+
+    def upgrading(self, connection: Connection) -> None:
+        """Let others wait who would do the same."""
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
 
     # -- while it is open ----------------------------------------------------------------
 

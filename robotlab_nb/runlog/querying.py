@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, false, or_, select
+from sqlalchemy import and_, false, func, or_, select
 from sqlalchemy.sql import true
 
 from .event_text import clean, original
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from .backends import Backend
     from .conditions import Where
+    from .rated import Noted
     from .records import RunRow
 
 __all__ = ["condition", "root_ids", "run_rows"]
@@ -31,6 +32,7 @@ PAGE = 500
 #: condition -> the column it is about, where that has another name
 _COLUMN = {"prompt": "prompt_hash"}
 _WILD = re.compile(r"[*?\[]")
+_CAPITALS = re.compile("[A-Z]+")
 
 
 def condition(where: Where, backend: Backend, *, sessions: bool = False) -> ColumnElement[bool]:
@@ -45,6 +47,10 @@ def condition(where: Where, backend: Backend, *, sessions: bool = False) -> Colu
             all_of.append(runs.started_at < value)
         elif name == "tag":
             all_of.append(_tagged(value, backend))
+        elif name == "input":
+            # Both databases know the cases of A to Z alone.
+            small = [value and _CAPITALS.sub(lambda m: m[0].lower(), value) for value in value]
+            all_of.append(_fits(func.lower(runs.input), small, backend))
         else:
             names = [f"{v}*" if name == "prompt" and v else v for v in value]
             all_of.append(_fits(runs[_COLUMN.get(name, name)], names, backend))
@@ -77,7 +83,12 @@ def _tagged(names: list[str | None], backend: Backend) -> ColumnElement[bool]:
 
 
 def run_rows(
-    where: Where, backend: Backend, connect: Callable[[], Any], *, newest_first: bool
+    where: Where,
+    backend: Backend,
+    connect: Callable[[], Any],
+    ratings: Callable[[list[str], Connection], dict[str, Noted]],
+    *,
+    newest_first: bool,
 ) -> Iterator[RunRow]:
     """The runs meant, root by root, parents before what they started."""
     runs = backend.tables.runs
@@ -95,9 +106,13 @@ def run_rows(
         page = query if after is None else query.where(_beyond(runs.c, after, newest_first))
         with connect() as connection:
             rows = connection.execute(page).all()
-            tags = _tags_of([row.run_id for row in rows], backend, connection) if rows else {}
+            names = [row.run_id for row in rows]
+            tags = _tags_of(names, backend, connection) if rows else {}
+            rated = ratings(names, connection) if rows else {}
         for row in rows:
-            yield run_of(row, tags.get(row.run_id, ()))
+            made = run_of(row, tags.get(row.run_id, ()))
+            made.rating, made.note, _ = rated.get(row.run_id, (None, None, 0))
+            yield made
         if len(rows) < PAGE:
             return
         after = rows[-1]

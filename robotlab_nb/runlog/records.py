@@ -177,6 +177,9 @@ class RunRow:
     root_started_at : int
         When its root began; 0 when nobody knows.
     tags : tuple of str
+    rating : int or None
+        1 to 5, as a person gave it.
+    note : str or None
     """
 
     run_id: str
@@ -210,6 +213,8 @@ class RunRow:
     number: int = 0
     root_started_at: int = 0
     tags: tuple[str, ...] = field(default=())
+    rating: int | None = None
+    note: str | None = None
 
     @property
     def ended(self) -> bool:

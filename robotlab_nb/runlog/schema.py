@@ -1,7 +1,7 @@
 """The log's tables, the same on both databases.
 
-``events`` and ``scopes`` are the record, ``tags`` what people added; ``roots`` and ``runs`` are an
-index, derived from the events and made again from them at any time.
+``events`` and ``scopes`` are the record, ``tags`` and ``ratings`` what people added; ``roots``,
+``runs`` and ``cells`` are an index, derived from the events and made again from them at any time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["LAYOUT", "Tables", "tables"]
 
 #: Version of the tables; it stands in ``meta``.
-LAYOUT = 1
+LAYOUT = 2
+#: version -> the tables that came with it
+ADDED = {2: ("ratings", "cells")}
 
 #: compared by code points on both databases
 _TEXT: TypeEngine[str] = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
@@ -91,6 +93,15 @@ class Tables:
             "tags", made, _key("run_id"), _key("tag"), _key("by"), _number("at"),
             PrimaryKeyConstraint("run_id", "tag"),
         )  # fmt: skip
+        self.ratings = Table(
+            "ratings", made, _key("run_id"), Column("rating", Integer), _text("note"), _key("by"),
+            _number("at", needed=True), PrimaryKeyConstraint("run_id"),
+        )  # fmt: skip
+        self.cells = Table(
+            "cells", made, _key("root_id"), _number("seq", needed=True), _key("cell_key"),
+            PrimaryKeyConstraint("root_id", "seq"),
+        )  # fmt: skip
+        Index("cells_by_key", self.cells.c.cell_key)
         Index("roots_by_start", self.roots.c.started_at, self.roots.c.root_id)
         Index("roots_by_status", self.roots.c.status)
         runs = self.runs.c
@@ -117,6 +128,11 @@ class Tables:
     def all(self) -> list[Table]:
         """Every table."""
         return list(self.metadata.tables.values())
+
+    def of(self, version: int) -> list[Table]:
+        """The tables that a log of a version has."""
+        later = {name for since, names in ADDED.items() if since > version for name in names}
+        return [table for table in self.all() if table.name not in later]
 
 
 @lru_cache(maxsize=32)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import InputError
 from ..core.keywords import strict_keywords
-from .asking import Asking
+from .browsing import Browsing
 from .exporting import Exporting
 from .reading import Reading
 from .summing import Summing
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Narrowing", "Selection"]
 
 
-class Narrowing(Asking):
+class Narrowing(Browsing):
     """What a log and a selection of its runs have in common: they can be narrowed."""
 
     if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Narrowing(Asking):
         prompt: Name = None,
         session_id: Name = None,
         kind: Name = None,
+        input: Name = None,
         run_id: Name = None,
         root_id: Name = None,
         since: Instant = None,
@@ -61,6 +62,9 @@ class Narrowing(Asking):
             What the runs have; of several, any. ``*`` and ``?`` stand for any characters:
             ``robot="draft*"``. ``prompt`` is a system prompt or its hash; ``kind`` is ``robot``,
             ``network`` or ``session``.
+        input : str or list of str
+            What they were asked, as far as the index has it (200 characters), whatever the case:
+            ``input="*refund*"``.
         run_id, root_id : str or list of str
         since, until : datetime, date, timedelta or str
             When they began: an instant, a date such as ``"2026-03-01"``, or how long ago: ``"7d"``.
@@ -80,7 +84,7 @@ class Narrowing(Asking):
         more = Where(
             robot=robot, task=task, network=network, model=model, status=status, tag=tag,
             prompt=prompt, session_id=session_id, kind=kind, run_id=run_id, root_id=root_id,
-            since=since, until=until,
+            since=since, until=until, input=input,
         )  # fmt: skip
         return Selection(self._log.fixed, _both(self.query, more))
 

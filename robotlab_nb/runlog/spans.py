@@ -137,7 +137,7 @@ class Spans:
     def _run_started(self, root: _Root, event: Event) -> None:
         data, scope = event.data, event.scope
         name = str(data.get("name") or scope.robot or scope.path[-1])
-        network = scope.kind == "network"
+        network = scope.kind in ("network", "experiment")
         operation = "invoke_workflow" if network else "invoke_agent"
         attributes: dict[str, Any] = {
             "gen_ai.operation.name": operation,

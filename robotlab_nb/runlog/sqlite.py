@@ -212,15 +212,15 @@ class SQLite:
                     )
             version = read_version(connection, self.tables, self.place)
             if version <= LAYOUT:
-                self._check_tables(connection)
+                self._check_tables(connection, version)
         if not self.readonly:
             with engine.connect() as connection:
                 raw = connection.connection.dbapi_connection
                 raw.execute("PRAGMA journal_mode=WAL")  # type: ignore[union-attr]
         return version
 
-    def _check_tables(self, connection: Connection) -> None:
-        for table in self.tables.all():
+    def _check_tables(self, connection: Connection, version: int) -> None:
+        for table in self.tables.of(version):
             # The name is one of our own; the last field tells columns that are computed.
             found = connection.exec_driver_sql(f"PRAGMA table_xinfo({table.name})").fetchall()
             have = {row[1] for row in found if not row[6]}
@@ -229,6 +229,9 @@ class SQLite:
                 raise LogDamaged(
                     f"the log {self.place!r} lacks columns of {table.name!r}: {lacking}"
                 )
+
+    def upgrading(self, connection: Connection) -> None:
+        """Nothing: whoever writes is alone."""
 
     # -- while it is open ----------------------------------------------------------------
 

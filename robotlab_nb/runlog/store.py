@@ -15,10 +15,13 @@ from .connecting import PATIENCE_S, Connected
 from .records import Batch, Counts, RunRow, Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy.engine import Connection
 
     from ..core.events import Delta, Event
     from .backends import Backend
+    from .rated import Noted
     from .writing import Pen
 
 __all__ = ["ALL", "Batch", "Counts", "RunRow", "Store", "Where", "Writer"]
@@ -142,7 +145,7 @@ class Store(Connected):
         """
         from .querying import run_rows
 
-        return run_rows(where, self._backend, self._reading, newest_first=newest_first)
+        return run_rows(where, self._backend, self._reading, self._noted, newest_first=newest_first)
 
     def root_ids(self, where: Where = ALL, *, newest_first: bool = False) -> Iterator[str]:
         """The roots in which a run that is meant is; sessions where the conditions fit them."""
@@ -202,6 +205,60 @@ class Store(Connected):
 
         rows = tag(self._backend, run_ids, tags, remove)
         self._change(rows)
+
+    def rate(self, given: Sequence[tuple[str, int | None, str | None]]) -> None:
+        """Keep ratings: run, 1 to 5 or None, note; None leaves the note that there was.
+
+        Raises
+        ------
+        InputError
+            For a run that is not there.
+        """
+        from .rated import put
+
+        self._change(put(self._backend, given))
+
+    def ratings(self, run_ids: Iterable[str] | None = None) -> dict[str, Noted]:
+        """Rating, note and microseconds since 1970 by run; of all runs when none are named."""
+        from .event_text import clean, original
+
+        names = None if run_ids is None else [clean(run_id) for run_id in run_ids]
+        with self._reading() as connection:
+            found = self._noted(names, connection)
+        return {original(run_id): each for run_id, each in found.items()}
+
+    def ratings_in(self, root_ids: Sequence[str]) -> dict[str, dict[str, Noted]]:
+        """The same of all runs of some roots, by root."""
+        from .event_text import clean, original
+        from .rated import noted_in
+
+        with self._reading() as connection:
+            if not self._keeps_ratings(connection):
+                return {}
+            found = noted_in(self._backend, connection, [clean(root) for root in root_ids])
+        return {
+            original(root): {original(run): each for run, each in runs.items()}
+            for root, runs in found.items()
+        }
+
+    def take_ratings(self, given: Mapping[str, Noted]) -> None:
+        """Take in ratings from elsewhere: of two of one run the later one stands."""
+        from .rated import put_again
+
+        self._change(put_again(self._backend, given))
+
+    def _noted(self, names: Sequence[str] | None, connection: Connection) -> dict[str, Noted]:
+        from .rated import noted
+
+        return noted(self._backend, connection, names) if self._keeps_ratings(connection) else {}
+
+    def _keeps_ratings(self, connection: Connection) -> bool:
+        """Whether it has the table; one of an older version gets it when it is written to."""
+        if self.version < 2:  # another process may have done so since
+            from .metadata import read_version
+
+            self.version = read_version(connection, self._backend.tables, self.place)
+        return self.version >= 2
 
     def purge(self, where: Where = ALL, *, older_than: Any = None) -> int:
         """Delete whole roots for good: those in which a run that is meant is.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .conditions import Where
     from .store import Store
 
-__all__ = ["count", "purge", "tag"]
+__all__ = ["all_there", "count", "purge", "tag"]
 
 #: the longest tag
 MOST_CHARACTERS = 200
@@ -53,7 +53,7 @@ def tag(
     table = backend.tables.tags
 
     def change(connection: Connection) -> None:
-        _all_there(backend, connection, runs)
+        all_there(backend, connection, runs)
         rows = [(run, tag, "person", now()) for run in runs for tag in given]
         insert = backend.insert(table)
         statement = insert.on_conflict_do_update(
@@ -87,7 +87,8 @@ def _tags(values: Iterable[str]) -> list[str]:
     return [clean(one) for one in dict.fromkeys(found)]
 
 
-def _all_there(backend: Backend, connection: Connection, runs: list[str]) -> None:
+def all_there(backend: Backend, connection: Connection, runs: list[str]) -> None:
+    """Raise for the first of some runs that the log does not have."""
     there = backend.tables.runs.c.run_id
     found: set[str] = set()
     for part in slices(runs):
@@ -123,8 +124,9 @@ def _deleting(backend: Backend, roots: Sequence[str]) -> Callable[[Connection], 
     def change(connection: Connection) -> None:
         backend.purging(connection)
         inside = select(t.runs.c.run_id).where(t.runs.c.root_id.in_(roots))
-        connection.execute(delete(t.tags).where(t.tags.c.run_id.in_(inside)))
-        for table in (t.events, t.scopes, t.partials, t.runs, t.roots):
+        for added in (t.tags, t.ratings):
+            connection.execute(delete(added).where(added.c.run_id.in_(inside)))
+        for table in (t.events, t.scopes, t.partials, t.cells, t.runs, t.roots):
             connection.execute(delete(table).where(table.c.root_id.in_(roots)))
 
     return change

@@ -150,6 +150,7 @@ class Pen:
                 index.root.last_seq = seq
                 index.changed.clear()
                 index.tags.clear()
+                index.cells.clear()
             partials = self._tables.partials.c
             said = select(partials.root_id, partials.call_id).where(partials.root_id.in_(found))
             for name, call in connection.execute(said):
@@ -223,6 +224,8 @@ class Pen:
         self._many(connection, "runs", runs)
         told = [(clean(i), clean(tag), "run", now()) for k in made.roots for i, tag in k.index.tags]
         self._many(connection, "tags", told)
+        cells = [(k.name, seq, clean(key)) for k in made.roots for seq, key in k.index.cells]
+        self._many(connection, "cells", cells)
         self._many(connection, "partials", made.partials)
         self._delete(connection, made)
 
@@ -274,6 +277,7 @@ class Pen:
             kept.fresh = False
             kept.index.changed.clear()
             kept.index.tags.clear()
+            kept.index.cells.clear()
         ended = [r for r, kept in self._kept.items() if kept.index.root.status in ENDED]
         for root in ended[:-MOST_ENDED]:
             del self._kept[root]
@@ -287,7 +291,8 @@ class Pen:
     def _compile(self, engine: Engine) -> None:
         t, insert = self._tables, self._backend.insert
         made: dict[str, Any] = {
-            name: insert(getattr(t, name)).on_conflict_do_nothing() for name in ("scopes", "tags")
+            name: insert(getattr(t, name)).on_conflict_do_nothing()
+            for name in ("scopes", "tags", "cells")
         }
         events = insert(t.events)
         new = events.excluded

@@ -330,10 +330,12 @@ def text_of(found: Answer, question: str) -> str:
     Raises
     ------
     ToolError
-        When nobody answered; for the model, which may go on without.
+        When nobody answered, or would not; for the model, which may go on without.
     """
     if found.status == "timeout":
         raise ToolError(f"nobody answered {question!r:.200} in time", hint="Go on without.")
+    if found.status == "denied":
+        raise ToolError(f"no answer to {question!r:.200}: {found.value}", hint="Go on without.")
     if found.status == "interrupted":
         raise ToolError(f"the run was stopped before anybody answered {question!r:.200}")
     return str(found.value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ..core.config import options
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ShownOnce",
+    "apart",
     "cell_of_caller",
     "expect_viewer",
     "painter",
@@ -32,6 +34,8 @@ __all__ = [
 
 _painter: Any = None
 _asked = False
+#: whether what happens here belongs to no cell, whichever is being run
+_apart: ContextVar[bool] = ContextVar("robotlab_nb_apart", default=False)
 
 
 def painter() -> Any:
@@ -44,9 +48,14 @@ def painter() -> Any:
     return _painter
 
 
+def apart() -> None:
+    """Say that what this thread starts belongs to no cell: others ask for it."""
+    _apart.set(True)
+
+
 def cell_of_caller() -> tuple[str, str] | None:
     """The notebook cell that is being run and which execution of it, where that is known."""
-    found = painter()
+    found = None if _apart.get() else painter()
     return None if found is None else found.cell()
 
 

@@ -87,9 +87,10 @@ class Answer(NamedTuple):
     value : object
         A text; for approvals True, False, the reason for a refusal, or ``{"arguments": {…}}``.
     by : str
-        ``scripted, policy, input, widget, answer, timeout`` or ``stop``.
+        ``scripted, policy, input, widget, client, answer, timeout`` or ``stop``.
     status : str
-        ``answered, default, timeout, interrupted``; ``approved, edited, denied``.
+        ``answered, default, timeout, interrupted``; ``approved, edited, denied``. A question that
+        somebody would not answer is denied too: the value then says why.
     """
 
     value: Any

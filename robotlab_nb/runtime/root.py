@@ -38,6 +38,26 @@ class Listener(Protocol):
         """Take a piece of what streams in; called only where ``deltas`` is True."""
 
 
+class Times(Protocol):
+    """What says when the events of a root happened, where its clock does not."""
+
+    @property
+    def cell(self) -> tuple[str, str] | None:
+        """The notebook cell that started the run, and which execution of it."""
+
+    @property
+    def found(self) -> object:
+        """The times that are known; None where there are none."""
+
+    def told(
+        self, type_: str, scope: Scope, data: Mapping[str, Any], elapsed: float
+    ) -> tuple[float, Mapping[str, Any]]:
+        """The time of an event, and its data, as they are recorded. Called under the lock."""
+
+    def go_live(self, run: Any) -> None:
+        """Something happens in a run that the times do not know: from here on they are real."""
+
+
 class Root:
     """The events of one root run and of all runs inside it.
 
@@ -45,7 +65,9 @@ class Root:
     secrets are masked here, before anything is recorded or seen.
     """
 
-    __slots__ = ("_holding", "_live", "_watchers", "events", "id", "listeners", "lock", "started")
+    __slots__ = (
+        "_holding", "_live", "_watchers", "events", "id", "listeners", "lock", "started", "times",
+    )  # fmt: skip
 
     def __init__(self, root_id: str) -> None:
         self.id = root_id
@@ -53,6 +75,8 @@ class Root:
         self.lock = threading.RLock()
         self.started = monotonic()
         self.events: list[Event] = []
+        #: a tape's times in place of the clock's; None without one
+        self.times: Times | None = None
         #: how many readers want deltas; requests stream only when somebody does
         self.listeners = 0
         self._watchers: tuple[Listener, ...] = ()
@@ -71,9 +95,10 @@ class Root:
                 return None
             if self._holding and type_ in _WHOLE:
                 self.let_go(data["call_id"])
-            event = Event(
-                type_, scope or run.scope, len(self.events), monotonic() - self.started, data
-            )
+            elapsed = monotonic() - self.started
+            if self.times is not None:
+                elapsed, data = self.times.told(type_, scope or run.scope, data, elapsed)
+            event = Event(type_, scope or run.scope, len(self.events), elapsed, data)
             self.events.append(event)
             run.state.apply(event)
             for watcher in self._watchers:

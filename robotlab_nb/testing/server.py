@@ -10,6 +10,7 @@ import asyncio
 import threading
 from http.client import responses as _REASONS
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from ..core.errors import ConfigurationError
 from .recorded import EXPECTS, Recorded, parse
@@ -26,6 +27,8 @@ __all__ = ["ModelServer"]
 
 #: Seconds to wait for the server's thread to start or to end.
 _PATIENCE = 10.0
+#: the servers of this process that listen
+running: WeakSet[ModelServer] = WeakSet()
 
 
 class ModelServer:
@@ -150,10 +153,12 @@ class ModelServer:
         )
         self._thread.start()
         self._ready.wait(_PATIENCE)
+        running.add(self)
         return self
 
     def close(self) -> None:
         """Stop at once: open connections are dropped. May be called twice, from any thread."""
+        running.discard(self)
         stop, self._stop = self._stop, None
         if stop is not None:
             stop()

@@ -22,7 +22,10 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 class ToldError(ToolError):
-    """A failure that has its own words for the model: they are passed on whole, as they are."""
+    """A failure that has its own words for the model: they are passed on whole, as they are.
+
+    An error of another class has such words in ``for_model``, where it has any.
+    """
 
 
 class Failure(NamedTuple):
@@ -81,6 +84,8 @@ def traceback_text(error: BaseException) -> str:
         and frames.tb_frame.f_code.co_filename.startswith(_PACKAGE)
     ):
         frames = frames.tb_next
+    if frames is not None and frames.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        frames = None  # nothing of the person's was running: a server's tool failed, say
     try:
         text = "".join(traceback.format_exception(type(error), error, frames))
     except Exception as broken:  # an exception whose own attributes fail
@@ -123,5 +128,5 @@ def failure(error: BaseException, tool: str) -> Failure:
         isinstance(error, RobotLabError) and bool(error.retryable),
         traceback_text(error),
         exception,
-        error.message if isinstance(error, ToldError) else None,
+        error.message if isinstance(error, ToldError) else getattr(error, "for_model", None),
     )

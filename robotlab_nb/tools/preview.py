@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..core import secrets
+from .answer import ToolAnswer
 from .summaries import plainer, safe_repr, summary, type_name
 
 __all__ = ["TEXT_LIMIT", "Preview", "preview"]
@@ -83,6 +84,8 @@ def preview(value: Any) -> Preview:
         return Preview(NO_OUTPUT, None, False)
     if type(value) is str:
         return _of_text(value)
+    if type(value) is ToolAnswer:
+        return _of_answer(value)
     writer = _Writer()
     data = writer.write(value, 0)
     if writer.top is not None:
@@ -97,6 +100,14 @@ def preview(value: Any) -> Preview:
 def _of_text(text: str) -> Preview:
     shown, cut = _capped(text)
     return Preview(_sendable(shown), shown, cut)
+
+
+def _of_answer(answer: ToolAnswer) -> Preview:
+    seen = _of_text(answer.text)
+    if answer.data is None:
+        return seen
+    data = preview(answer.data)
+    return Preview(seen.content, data.data, seen.lossy or data.lossy)
 
 
 def _capped(text: str) -> tuple[str, bool]:

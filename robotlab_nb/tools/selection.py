@@ -23,7 +23,7 @@ __all__ = ["cap", "draws_from_above", "select"]
 _WORDS = ("none", "inherit")
 
 
-def select(value: Any, above: ToolManifest) -> ToolManifest:
+def select(value: Any, above: ToolManifest, elsewhere: list[str] | None = None) -> ToolManifest:
     """The tools that a ``tools=`` value leaves.
 
     Parameters
@@ -34,6 +34,9 @@ def select(value: Any, above: ToolManifest) -> ToolManifest:
         for all from above; ``[]`` is none.
     above : ToolManifest
         What the level above gives.
+    elsewhere : list, optional
+        Where there are tools that are not known yet, on servers: names and globs that may mean
+        some of these are added to it.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def select(value: Any, above: ToolManifest) -> ToolManifest:
         return value
     found: list[Tool] = []
     for item in _items(value):
-        found.extend(_selected(item, above))
+        found.extend(_selected(item, above, elsewhere))
     return ToolManifest(found)
 
 
@@ -110,29 +113,34 @@ def _no_word(word: str) -> ConfigurationError:
     )
 
 
-def _selected(item: Any, above: ToolManifest) -> list[Tool]:
+def _selected(item: Any, above: ToolManifest, elsewhere: list[str] | None) -> list[Tool]:
     if item is Ellipsis:
         return list(above)
     if isinstance(item, str):
-        return _by_name(item, above)
+        return _by_name(item, above, elsewhere)
     if isinstance(item, type):
         # A class stands for the object made of it above; there should not be a second one.
         return [one for one in above if type(one) is item] or [as_tool(item)]
     return [as_tool(item)]
 
 
-def _by_name(name: str, above: ToolManifest) -> list[Tool]:
+def _by_name(name: str, above: ToolManifest, elsewhere: list[str] | None) -> list[Tool]:
     known = above.get(name)
     if known is not None:
         return [known]
     if any(c in name for c in "*?["):
         found = [one for one in above if fnmatch.fnmatchcase(one.name, name)]
-        if not found:
+        if elsewhere is not None:
+            elsewhere.append(name)
+        elif not found:
             listed = ", ".join(map(repr, above.names)) or "none"
             warnings.warn(f"no tool matches {name!r}; known: {listed}", stacklevel=4)
         return found
     if name.lower() in _WORDS:
         raise _no_word(name)
+    if elsewhere is not None:
+        elsewhere.append(name)
+        return []
     hint = near(name, above.names)
     if above.names and "Known" not in hint:
         hint += f" Known: {', '.join(map(repr, above.names))}."

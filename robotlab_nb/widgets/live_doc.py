@@ -19,6 +19,7 @@ from ..display.escape import clip, one_line
 from ..display.json_text import arguments_line, laid_out
 from ..display.network_facts import NetworkFacts, facts_of
 from ..display.parts import FOLD_LIMIT
+from ..display.server_rows import SERVERS, progress_words
 from ..display.states import STOPS, state_of
 from .live_asks import aside, ask_rows, asks, over
 from .live_graph import LiveGraph
@@ -263,6 +264,15 @@ class LiveDoc(LiveRecords):
         elif event.type == "model_call.fallback":
             self._doing[event.scope.run_id] = "asks another model"
 
+    def _server(self, event: Event) -> None:
+        tool = self._tools.get(event.data.get("tool_call_id") or "")  # type: ignore[call-overload]
+        if event.type == "mcp.progress" and tool is not None:
+            self.change(tool, {"out": one_line(progress_words(event.data), LINE)})
+            return
+        self._aside(event)
+        if event.type == "mcp.connecting":
+            self._doing[event.scope.run_id] = "connects to tool servers"
+
     def _question(self, event: Event) -> None:
         asked = self._run(event.scope).asked[event.data["question_id"]]  # type: ignore[index]
         if asked.task:  # done by answering: the person's own
@@ -382,4 +392,5 @@ _HANDLERS = {
     "cache.hit": LiveDoc._aside,
     "conversation.compacted": LiveDoc._aside,
     "hook.failed": LiveDoc._aside,
+    **dict.fromkeys(SERVERS, LiveDoc._server),
 }

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from . import (
+    grids,
     in_process,
+    log_browsing,
     log_recording,
     log_store,
     log_tables,
@@ -24,6 +26,8 @@ from . import (
     over_http,
     pictures,
     processes,
+    tape_answers,
+    tool_servers,
 )
 from .figure import Figure, Measured, Setting, table
 from .server import Server
@@ -40,10 +44,14 @@ def chosen(wanted: list[str]) -> list[Figure]:
         *in_process.FIGURES,
         *over_http.FIGURES,
         *networks.FIGURES,
+        *grids.FIGURES,
         *log_store.FIGURES,
         *pictures.FIGURES,
         *log_recording.FIGURES,
         *log_tables.FIGURES,
+        *log_browsing.FIGURES,
+        *tape_answers.FIGURES,
+        *tool_servers.FIGURES,
     ]
     return [f for f in figures if not wanted or any(word in f.what for word in wanted)]
 

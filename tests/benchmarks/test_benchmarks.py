@@ -143,3 +143,11 @@ def test_every_figure_has_a_name_of_its_own() -> None:
     names = [figure.what for figure in chosen([])]
     assert len(set(names)) == len(names)
     assert [figure.what for figure in chosen(["stream"])] == ["2,000 streamed chunks over HTTP"]
+
+
+def test_calls_of_tool_servers_are_measured_in_turns(tmp_path: Path) -> None:
+    out = tmp_path / "figures.json"
+    assert main(["MCP call, WebSocket", "--quick", "--out", str(out)]) == 0
+    (figure,) = json.loads(out.read_text())["figures"]
+    assert figure["error"] is None
+    assert figure["floor"] > 0 < figure["ours"]

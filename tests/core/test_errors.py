@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import robotlab_nb as rl
-from robotlab_nb.core import errors
+from robotlab_nb.core import errors, mcp_errors
 from robotlab_nb.core.errors import RobotLabError, describe_error, unwrap
 from robotlab_nb.models.direct import DirectModel
 from robotlab_nb.models.litellm import LiteLLMModel
@@ -31,15 +31,15 @@ NAMES = {
 }
 CLASSES = [
     found
-    for found in (*vars(errors).values(), rl.NetworkFailed)
+    for found in (*vars(errors).values(), *vars(mcp_errors).values(), rl.NetworkFailed)
     if isinstance(found, type) and issubclass(found, RobotLabError)
 ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_robot_labs_names_are_there_in_their_order(name: str) -> None:
-    assert issubclass(getattr(errors, name), getattr(errors, NAMES[name]))
-    assert name in errors.__all__
+    assert issubclass(getattr(rl, name), getattr(rl, NAMES[name]))
+    assert name in {*errors.__all__, *mcp_errors.__all__}
 
 
 def test_what_python_calls_alike_is_caught_alike() -> None:
@@ -51,7 +51,7 @@ def test_what_python_calls_alike_is_caught_alike() -> None:
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"ToolLoopError"}))
 def test_an_error_may_be_tried_again_only_where_its_maker_says_so(name: str) -> None:
-    made = getattr(errors, name)
+    made = getattr(rl, name)
     assert not made("x").retryable
     assert made("x", retryable=True).retryable
 

@@ -21,14 +21,20 @@ from robotlab_nb.core.readings import ShownList, ShownTuple
 from robotlab_nb.core.records import Attempt
 from robotlab_nb.core.usage import Usage
 from robotlab_nb.frames.tables import Frames
+from robotlab_nb.lab.estimate import Estimate
 from robotlab_nb.memory.changes import MemoryChange
 from robotlab_nb.memory.documents import DocumentHit
 from robotlab_nb.network.result import TaskResult
 from robotlab_nb.prompts.templates import Template
 from robotlab_nb.robot.history_search import Hit, Hits
+from tests.display import experiment_samples as lab
 from tests.display import network_samples as nets
 from tests.display import rich_samples as rich
+from tests.display import score_samples as verdicts
 from tests.display import shared_samples as shared
+from tests.display import tape_samples as tapes
+from tests.display import tool_server_samples as peers
+from tests.display import used_servers_samples as used
 from tests.display.network_samples import declared
 from tests.display.samples import (
     Story,
@@ -41,6 +47,7 @@ from tests.display.samples import (
     in_state,
     weather,
 )
+from tests.display.serving_samples import a_call, a_serving
 from tests.display.test_pictures import hostile_error, hostile_message, hostile_robot, hostile_tool
 
 if TYPE_CHECKING:
@@ -237,6 +244,42 @@ EVERYTHING: dict[str, Callable[[str], Any]] = {
     "Outbox": lambda w: Outbox({w: an_entry(w)}),
     "Channel": lambda w: _bus().channels["desk"],
     "Subscription": lambda w: _bus().channels["desk"].receivers[0],
+    "Experiment": lab.an_experiment,
+    "Cell": lambda w: lab.an_experiment(w).cells[0],
+    "Cell failed": lambda w: lab.an_experiment(w).cells[1],
+    "list of Cell": lambda w: ShownList(lab.an_experiment(w).cells),
+    "list of Experiment": lambda w: ShownList([lab.an_experiment(w)]),
+    "Estimate": lambda w: Estimate(12, 9, 3, None, w, judging=2, unknown=(w,)),
+    "Tape": tapes.a_tape,
+    "Check": tapes.a_failed_check,
+    "Check passed": lambda w: rl.Check(w, True, (rl.Score(w, passed=True),), w),
+    "RobotLabError miss": tapes.a_miss,
+    "Score": verdicts.a_score,
+    "Score failed": lambda w: verdicts.a_score(w, failed=True),
+    "list of Score": verdicts.several_scores,
+    "Evaluator": verdicts.a_check,
+    "Judge": verdicts.a_judge,
+    "Difference": verdicts.a_difference,
+    "Serving": a_serving,
+    "Serving failed": lambda w: a_serving(w, failed=True),
+    "list of Serving": lambda w: ShownList([a_serving(w)]),
+    "list of ServedCall": lambda w: ShownList([a_call(w)]),
+    "Server": peers.a_server,
+    "Session": peers.a_session,
+    "Session failed": lambda w: peers.a_session(w, failed=True),
+    "Client": peers.a_client,
+    "RobotResult servers": lambda w: a_result(used.used_servers(w)),
+    "KnownServer": used.a_known_server,
+    "list of KnownServer": lambda w: ShownList([used.a_known_server(w)]),
+    "RemoteTool": peers.a_remote_tool,
+    "RemoteResource": peers.a_resource,
+    "RemotePrompt": peers.a_prompt,
+    "RemoteResult": peers.a_remote_result,
+    "list of Server": lambda w: ShownList([peers.a_server(w)]),
+    "list of Session": lambda w: ShownList([peers.a_session(w), peers.a_session(w, failed=True)]),
+    "list of RemoteTool": lambda w: ShownTuple([peers.a_remote_tool(w)]),
+    "list of RemoteResource": lambda w: ShownTuple([peers.a_resource(w)]),
+    "list of RemotePrompt": lambda w: ShownTuple([peers.a_prompt(w)]),
     "list of Message": lambda w: [hostile_message(r, w) for r in ("system", "user", "assistant")],
     "list of ToolCall": lambda w: ShownList(_told(w).state.tool_calls.values()),
     "list of Run": lambda w: ShownList([a_run(in_state("running", robot=w, answer=w))]),

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 SOUND = sound()
 #: drawers whose objects have tests of their own beside their front ends
 ELSEWHERE = {
-    "chat_card", "doctor_card", "exchange_card", "log_card", "log_cards", "magic_cards",
-    "plot_card", "replay_card", "conversation_card", "runs_page",
+    "browser_card", "chat_card", "doctor_card", "exchange_card", "log_card", "log_cards",
+    "magic_cards", "plot_card", "replay_card", "conversation_card", "runs_page",
 }  # fmt: skip
 #: what lists every setting, or tells where it lies, is no snapshot; networks have their own
 APART = {

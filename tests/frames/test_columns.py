@@ -19,7 +19,7 @@ COLUMNS = {
     "runs": "run_id root_id parent_id resumed_from kind network task robot model simulated status "
     "stop_reason started_at duration_s input output input_tokens output_tokens reasoning_tokens "
     "cached_tokens tokens_estimated cost_usd cost_complete model_calls tool_calls error_type "
-    "error_message session_id prompt_hash tags",
+    "error_message session_id prompt_hash tags rating note",
     "tasks": "root_id run_id child_run_id network task robot path item status depends_on "
     "optional started_at waited_s duration_s tokens cost_usd error_type error_message",
     "model_calls": "call_id run_id root_id task robot round model provider request_key cached "

@@ -228,6 +228,8 @@ def test_a_run_is_one_row() -> None:
         "session_id": "s1",
         "prompt_hash": "abc",
         "tags": '["demo"]',
+        "rating": None,
+        "note": None,
     }
 
 

@@ -18,6 +18,8 @@ def test_an_installed_package_copies_them_and_never_overwrites_a_persons_own(tmp
     (package / "_notebooks").mkdir(parents=True)
     (package / "_notebooks" / "01.ipynb").write_text("shipped")
     (package / "_notebooks" / "02.ipynb").write_text("shipped")
+    (package / "_notebooks" / "servers").mkdir()
+    (package / "_notebooks" / "servers" / "shop.py").write_text("shipped")
     (package / "notebook").mkdir()
     monkeypatch.setattr(commands, "__file__", str(package / "notebook" / "commands.py"))
     mine = tmp_path / "mine"
@@ -26,6 +28,7 @@ def test_an_installed_package_copies_them_and_never_overwrites_a_persons_own(tmp
     assert commands._notebooks(mine) == mine.resolve()
     assert (mine / "01.ipynb").read_text() == "changed by me"
     assert (mine / "02.ipynb").read_text() == "shipped"
+    assert (mine / "servers" / "shop.py").read_text() == "shipped"
 
 
 def test_without_jupyterlab_the_command_says_how_to_get_it(monkeypatch, capsys):

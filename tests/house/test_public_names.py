@@ -15,19 +15,22 @@ import robotlab_nb as rl
 PACKAGE = Path(rl.__file__).parent
 #: every public name; a change here is a change for users and belongs in CHANGELOG.md
 NAMES = """
-AgentSkill AwaitTimeout Budget BudgetExceeded Bus BusError Chat Chunk ConfigurationError
-DelegationFuture DelegationTimeout Delta DependencyError Diff Documents Event FlowResult GraphError
-Human InferenceError InputError ItemsFailed Log LogError LoggedRun Loop LoopLimit LoopResult
-MCPError MapResult MediaPart Memory MemoryChange Message Model ModelError Network NetworkFailed
+AgentSkill AwaitTimeout Budget BudgetExceeded Bus BusError Chat Check CheckFailed Chunk
+ConfigurationError DelegationFuture DelegationTimeout Delta DependencyError Diff Documents Event
+Experiment FlowResult GraphError Human InferenceError InputError ItemsFailed LocalModel Log
+LogError LoggedRun Loop LoopLimit LoopResult MCPConnectionError MCPError MCPTimeout MCPToolError
+MapResult MediaPart Memory MemoryChange Message Model ModelError Network NetworkFailed
 NetworkResult NoAnswerChannel OutputError Question RactorBoundaryError Replay Request Robot
 RobotLabError RobotMessage RobotResult Run RunConfig RunInterrupted RunState RunWaiting Scope
-SimulatedModel Task TaskNotRun TaskResult Template TextMessage Tool ToolCallMessage ToolError
-ToolLoopError ToolMessage ToolNotFoundError ToolResultMessage UnknownKeyword Usage UserMessage
-agreement ask_user build clear_cache converged convergence_gate create_memory create_network
-current_run diff doctor enable_nested_loops engine extension extension_loaded fetch_tool fetch_url
-hook hooks loaded_extensions log names narrate open_log options register_extension register_secret
-render_template replay runs script_tool session_events set_token_counter shutdown stop_all testing
-tool trace
+Score SimulatedModel Tape TapeError TapeMiss Task TaskNotRun TaskResult Template TextMessage Tool
+ToolCallMessage ToolError ToolLoopError ToolMessage ToolNotFoundError ToolResultMessage
+UnknownKeyword Usage UserMessage
+acompare agreement ask_user build check clear_cache compare contains converged convergence_gate
+create_memory create_network current_run diff doctor enable_nested_loops engine equals evaluator
+experiments export_checks extension extension_loaded fetch_tool fetch_url hook hooks judge lacks
+loaded_extensions log matches mcp names narrate open_log options register_extension
+register_secret render_template replay runs script_tool session_events set_token_counter shutdown
+stop_all tape testing tool trace
 """.split()
 
 

@@ -28,6 +28,9 @@ def test_the_wheel_holds_the_package_with_its_types_and_styles(tmp_path: Path) -
     assert kept - names == set()
     books = {p.name for p in (REPOSITORY / "notebooks").glob("*.ipynb")}
     assert {f"robotlab_nb/_notebooks/{book}" for book in books} <= names
+    servers = {p.name for p in (REPOSITORY / "notebooks" / "servers").glob("*.py")}
+    assert servers
+    assert {f"robotlab_nb/_notebooks/servers/{server}" for server in servers} <= names
     outside = {name.partition("/")[0] for name in names} - {"robotlab_nb"}
     assert all(name.endswith(".dist-info") for name in outside)
     metadata = next(name for name in names if name.endswith("entry_points.txt"))

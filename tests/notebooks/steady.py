@@ -39,7 +39,8 @@ def _steady():
 
     recording = tuple(f"robotlab_nb.{name}" for name in (
         "runtime.root", "runtime.session", "runtime.budgets", "runtime.reservations",
-        "runtime.desk", "robot.tool_round", "models.", "network.", "bus.",
+        "runtime.desk", "robot.tool_round", "models.", "network.", "bus.", "mcp.opening",
+        "mcp.borrowed_tools",
     ))
 
     def ours(depth, rooms="robotlab_nb"):

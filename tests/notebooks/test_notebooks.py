@@ -43,7 +43,8 @@ def test_there_are_notebooks():
         "11_routing", "12_message_bus", "13_spawn_and_delegate",
         "14_editorial_pipeline", "15_launch_assessment", "16_resume_and_rerun", "17_chat",
         "18_replay", "19_magics", "20_reading_a_log", "21_costs_and_latency", "22_conversations",
-        "90_gallery",
+        "30_compare_prompts", "31_evaluate_and_judge", "32_tape", "33_local_model", "40_mcp",
+        "41_mcp_discovery", "42_serve_a_robot", "90_gallery",
     }  # fmt: skip
 
 

@@ -50,6 +50,9 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "output_retries": (1, 0),
     "output_mode": ("text", "tool"),
     "tools": ([], [first]),
+    "mcp": ([], [{"name": "one", "transport": {"type": "http", "url": "http://127.0.0.1:1/mcp"}}]),
+    "mcp_discovery": (True, False),
+    "sees_media": (True, False),
     "max_tool_rounds": (7, 8),
     "max_tools": (9, 10),
     "tool_strategy": LIVE,
@@ -71,6 +74,8 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "max_concurrent_robots": (2, 3),
     "allow_unpriced": (True, False),
     "cache": (True, False),
+    "tape": (None, None),
+    "tape_mode": ("record", "strict"),
     "auto_compact": (True, "context_window"),
     "compact_threshold": (0.5, 0.6),
     "context_window": (1000, 2000),
@@ -102,11 +107,13 @@ VALUES: dict[str, tuple[Any, Any]] = {
 #: what belongs to its level alone and does not cascade to the robots of a network
 OWN = {"budget", "token_budget", "cost_budget", "time_budget", "call_budget"}
 #: what would not be settled without more (an address asks for a real server, a key for a variable)
-NOT_RUN = {"provider", "api_base", "api_key", "via", "fallback", "tools", "output", "prompts_path"}
+NOT_RUN = {
+    "provider", "api_base", "api_key", "via", "fallback", "tools", "mcp", "output", "prompts_path",
+}  # fmt: skip
 #: what a template's front matter cannot say
 NOT_TEXT = {name for name, (value, _) in VALUES.items() if callable(value)} | {
-    "model", "hooks", "output", "tools", "answers", "summarizer", "prompts_path", "api_key",
-    "redact", "budget", "allow_shell", "allow_environment",
+    "model", "hooks", "output", "tools", "mcp", "answers", "summarizer", "prompts_path", "api_key",
+    "redact", "tape", "tape_mode", "budget", "allow_shell", "allow_environment",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 
@@ -11,6 +12,7 @@ import robotlab_nb as rl
 from robotlab_nb.core.event_data import EVENT_TYPES
 from robotlab_nb.core.state import RunState
 from robotlab_nb.testing import ModelServer, Reply, ScriptedModel
+from tests.tool_servers.in_process import Desk
 
 
 def guards(tmp_path):
@@ -149,6 +151,34 @@ def tasks():
     yield from net.resume(first).events
 
 
+def comparison():
+    """Events of an experiment with scores."""
+    echo = rl.SimulatedModel(lambda request: request.messages[-1].text)
+    prompts = ["Say {{ input }}", "Sing {{ input }}"]
+    made = rl.compare(prompts, echo, ["la", "lo"], evaluators=[len], journal=False)
+    yield from made.run.events
+
+
+def servers(tmp_path):
+    """Events of tool servers: connecting, choosing, changing, reporting."""
+
+    async def work(text="", wire=None, token=None):
+        wire.tell("notifications/message", {"level": "info", "data": "at work"})
+        told = {"progressToken": token, "progress": 1, "total": 2, "message": "half"}
+        wire.tell("notifications/progress", told)
+        await asyncio.sleep(0.1)
+        return "done"
+
+    desk = Desk("files", description="Files on a disk.").tool("work", work, "Work on a file.")
+    gone = Desk("gone", description="Nothing that is there.", fails="no")
+    model = ScriptedModel([("work", {}), "done", "again"])
+    bot = rl.build("s", model=model, mcp=[desk.server, gone.server], mcp_discovery=True)
+    yield from bot.run("Sing").events
+    desk.tool("work", work, "Work on another file.").tool("rest")
+    desk.changed()
+    yield from bot.run("Sing").events
+
+
 def scenario(tmp_path):
     """Events of nearly everything that can happen to robots and networks."""
     yield from guards(tmp_path)
@@ -156,6 +186,8 @@ def scenario(tmp_path):
     yield from tasks()
     yield from messages(tmp_path)
     yield from memories(tmp_path)
+    yield from servers(tmp_path)
+    yield from comparison()
 
     def fine(n: int) -> int:
         """Fine."""

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import robotlab_nb as rl
-from robotlab_nb.core.events import SCHEMA_VERSION, Delta, Event
+from robotlab_nb.core.events import Delta, Event
 from robotlab_nb.runlog.event_text import written
+from robotlab_nb.runlog.schema import LAYOUT
 from robotlab_nb.runlog.store import Batch, Store, Writer
 from robotlab_nb.testing import ScriptedModel
 from tests.runlog.samples import nameless, robot_run
@@ -51,12 +52,18 @@ def told() -> list[list[Event]]:
     strange.append(
         nameless(len(strange), {"key": "a", "value": hard}, root_id="strange", type_="memory.set")
     )
+    tried = rl.compare(
+        ["Be brief.", "Be rude."], ScriptedModel(["short"] * 4), ["Hello", "Hello"], name="tried",
+        evaluators=[rl.contains("o")], journal=False,
+    )  # fmt: skip
+    assert tried.run is not None
     return [
         list(adder.run("What is 1 + 2?").events),
         list(net.run("I was charged twice").events),
         strange,
         robot_run("begun", robot="slow", end=None, hours=1)[:3],
         rl.session_events(),
+        list(tried.run.events),
     ]
 
 
@@ -82,13 +89,14 @@ def main(folder: str) -> None:
         begun = roots[3][0].scope
         store.write(Batch(partials=[Delta(begun, "begun.1", 1, "text", 0, "Once upon \ud83d")]))
         store.tag(["begun"], ["kept"])
+        store.rate([("begun", 4, "promising \ud83d"), ("strange", None, "odd")])
         index = [asdict(row) for row in store.select()]
         events = list(store.events())
     with sqlite3.connect(path) as log:
         log.execute("UPDATE writers SET seen_at = started_at")
         application = log.execute("PRAGMA application_id").fetchone()[0]
         dump = [f"PRAGMA application_id={application};", *log.iterdump()]
-    name = f"v{SCHEMA_VERSION}"
+    name = f"v{LAYOUT}"
     (target / f"{name}.sql").write_text("\n".join(dump) + "\n", encoding="utf-8")
     lines: list[Any] = [written(event.to_dict()) for event in events]
     (target / f"{name}.events.jsonl").write_text("\n".join(lines) + "\n", encoding="ascii")
