@@ -15,10 +15,16 @@ os.environ["ROBOTLAB_NB_TRUST"] = "off"
 
 
 @pytest.fixture(autouse=True)
-def _no_run_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """End the runs that a docstring's example left waiting: the next one's log would hold them."""
+def _others_runs_are_not_seen(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hide the runs that earlier tests left waiting: a log that is opened would hold them.
+
+    Those that a docstring's example left are ended; others may be samples that are drawn again.
+    """
+    from robotlab_nb.runtime import registry
+
+    earlier = dict(registry._live)
+    registry._live.clear()
     yield
     if isinstance(request.node, pytest.DoctestItem):
-        from robotlab_nb.runtime.registry import stop_all
-
-        stop_all()
+        registry.stop_all()
+    registry._live.update({key: run for key, run in earlier.items() if not run.done})

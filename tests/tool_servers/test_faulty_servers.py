@@ -341,7 +341,7 @@ def test_a_stubborn_server_and_what_it_started_are_ended():
         assert group in members
         watching = guardian._shell.pid
         client.disconnect()
-        assert gone_within(5, *members, watching), mode
+        assert gone_within(20, *members, watching), mode
         assert client.status == "closed"
 
 
