@@ -122,7 +122,8 @@ def browser(thing: Any) -> Picture:
     def blocks() -> Iterable[Block]:
         figures = found.figures
         failed = f"{figures.failed:,} failed" if figures and figures.failed else None
-        many = count(figures.runs, "run") if figures else None
+        some = figures and (figures.runs or thing.wishes.where.given())
+        many = count(figures.runs, "run") if some else None
         if found.fault:
             yield Head(("Log browser",), "log browser", place)
             yield from _fault(found.fault)
@@ -135,7 +136,7 @@ def browser(thing: Any) -> Picture:
         yield from (Para(ticked(one_line(w, 300)), quiet=True) for w in found.wrong.values())
         if found.rows:
             yield from _listed(thing)
-        elif figures:
+        elif many:
             yield Para(("no run is like that",), quiet=True)
         if figures:
             yield Fields(_codes(thing))

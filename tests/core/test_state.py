@@ -93,7 +93,7 @@ def test_event_types_belong_to_the_declared_families():
     assert families <= {
         "session", "run", "network", "task", "map", "prompt", "message", "conversation",
         "model_call", "attempt", "cache", "tool_call", "memory", "bus", "guard", "hitl",
-        "output", "hook", "loop",
+        "output", "hook", "loop", "mcp", "experiment", "cell",
     }  # fmt: skip
 
 

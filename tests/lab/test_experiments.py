@@ -245,7 +245,7 @@ def test_the_logs_index_knows_cells_and_is_made_again(log: rl.Log, server: Model
     store = log.store
     assert store is not None
     assert store.check() == []
-    assert store.reindex() == 1
+    assert store.reindex() >= 1  # what happens between runs is a root too
     assert store.check() == []
     ask()
     assert len(server.requests) == 2

@@ -333,6 +333,7 @@ def test_many_calls_side_by_side(client):
 
 
 def test_a_stubborn_server_and_what_it_started_are_ended():
+    rl.shutdown()  # servers of other tests would keep the guardian busy
     for mode in ("stubborn", "orphan"):
         client = Client(MCPFaultServer(mode)).connect()
         group = pid_of(client)

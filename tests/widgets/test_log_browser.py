@@ -647,6 +647,8 @@ def test_a_slow_log_holds_up_nobody_and_the_latest_wish_counts(
     until(lambda: asked)
     gate.set()
     page.settle()
-    assert asked in (["h", "Hello"], ["Hello"], ["h", "he", "Hello"], ["h", "hel", "Hello"])
+    # One look goes on and another may have begun before it; all that came meanwhile is one.
+    assert asked[-1] == "Hello"
+    assert len(asked) <= 3, asked
     assert page.records["head"]["words"] == "Hello"
     assert len(page.rows()) == 11 - 1
