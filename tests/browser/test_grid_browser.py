@@ -403,7 +403,7 @@ def test_it_fills_while_its_cell_runs_and_a_keyboard_rating_arrives_in_the_frame
     book.run(0)
     book.run(1)
     again = grid_of(book, 1)
-    assert "14 from earlier" in words(again)
+    until(page, lambda: "14 from earlier" in words(again))
     assert "★★★★☆ rated\u00a04" in (cell(again, 1).text_content() or "")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from robotlab_nb.runlog.faults import LogError
 from robotlab_nb.runlog.store import Store
 
 from .conftest import Kernel
@@ -71,10 +73,10 @@ def test_after_a_restart_what_went_on_is_abandoned_with_what_it_had_said(
     while True:
         assert time.monotonic() < end, "what it said is not there"
         time.sleep(0.2)
-        if place.exists():
-            with Store.open(place, readonly=True) as store:
-                if store.partials([run_id]):
-                    break
+        # While it is being made there is no log yet.
+        with contextlib.suppress(LogError), Store.open(place, readonly=True) as store:
+            if store.partials([run_id]):
+                break
     kernel.manager.shutdown_kernel(now=True)
     other = kernels()
     other.run("bot.run('x')")
