@@ -16,6 +16,7 @@ from ..runtime import sinks
 from ..runtime.asking import ask_free
 from ..runtime.stillness import task_waits
 from ..runtime.stop import StopRun
+from .failures_in_a_row import PAUSE, FailuresInARow
 from .judged import Judging
 
 if TYPE_CHECKING:
@@ -87,13 +88,12 @@ class Running:
         self.experiment: Experiment
         self.run: Run[Any]
         self._left: deque[Planned] = deque()
-        #: requests that failed since the last answer
-        self._failures = 0
         #: what ends all of it
         self._ending: ExperimentStopped | None = None
         #: models that refuse everything, and why
         self._refused: dict[str, Mapping[str, Any]] = {}
         self._judging = Judging(self)
+        self._row: FailuresInARow
         self._noting = threading.Lock()
         self._noted = False
 
@@ -171,13 +171,26 @@ class Running:
         if not count:
             return
         loop = asyncio.get_running_loop()
+
+        def enough(error: Mapping[str, Any]) -> None:
+            self._end(
+                f"{row.count} requests in a row failed, the last one with {error['type']}: "
+                f"{error['message']}",
+                "Mend that, and run it again: what was answered is kept.",
+            )
+            loop.call_soon_threadsafe(row.give_up_retries)
+
+        self._row = row = FailuresInARow(self.run.root.id, MOST_FAILURES, enough)
+        sinks.add_sink(row)
         workers = [loop.create_task(self._work()) for _ in range(count)]
         try:
             with task_waits():
                 ended, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
             for worker in ended:
-                worker.result()
+                if not worker.cancelled():  # one that was not to ask once more
+                    worker.result()
         finally:
+            sinks.remove_sink(row)
             left = [worker for worker in workers if not worker.done()]
             for worker in left:
                 worker.cancel()
@@ -199,10 +212,11 @@ class Running:
 
         told: dict[str, Any] = {"index": cell.index, "key": cell.key}
         child: Run[Any] | None = None
+        label = f"cell:{cell.index}"
         status: dict[str, Any] = {"status": "interrupted"}
         result: Any = None
         try:
-            child = cell.column.prepare(cell.message, cell.row, f"cell:{cell.index}")
+            child = cell.column.prepare(cell.message, cell.row, label)
             told["child_run_id"] = child.id
             if cell.key in self.plan.begun:
                 told["possibly_repeated"] = True
@@ -210,6 +224,9 @@ class Running:
             if not cell.column.simulated:
                 # What was answered before is kept, and that this is asked, before it costs money.
                 await sinks.durable(self.run.root)
+            task = asyncio.current_task()
+            assert task is not None  # a worker's
+            self._row.begin(label, task)
             result = await child.perform()
             raise_for_errors = getattr(result, "raise_for_errors", None)
             if raise_for_errors is not None:
@@ -222,16 +239,17 @@ class Running:
         except Exception as error:
             error = unwrap(error)
             status = {"status": "failed", "error": describe_error(error)}
-            self._failed(cell, error, status["error"], _requests_failed(child))
+            self._failed(cell, error, status["error"], child)
             error.__traceback__ = None  # it would keep alive all that was there
         finally:
+            self._row.end(label)
             self.emit("cell.completed", {**told, **status, **_taken(child)})
         if status["status"] == "completed":
-            self._failures = 0
+            self._row.count = 0
             await self._judging.judge(cell, result)
 
     def _failed(
-        self, cell: Planned, error: Exception, told: Mapping[str, Any], requests: int
+        self, cell: Planned, error: Exception, told: Mapping[str, Any], child: Run[Any] | None
     ) -> None:
         """Look whether a failure is the others' as well."""
         if isinstance(error, BudgetExceeded) and not error.budget.startswith("this run of"):
@@ -243,14 +261,9 @@ class Running:
             if accounts <= self._refused.keys():
                 self._end(f"no model can be asked: {told['message']}", told.get("hint"))
             return
-        # A cell that was tried three times has cost three requests.
-        self._failures += max(1, requests)
-        if self._failures >= MOST_FAILURES:
-            self._end(
-                f"{self._failures} requests in a row failed, the last one with {told['type']}: "
-                f"{told['message']}",
-                "Mend that, and run it again: what was answered is kept.",
-            )
+        if told.get("kind") == PAUSE or not _request_failed(child):
+            # Other requests were counted as they failed.
+            self._row.add(told)
 
     def _end(self, why: str, hint: str | None) -> None:
         if self._ending is None:
@@ -268,12 +281,12 @@ def _refuses_all(error: Exception) -> bool:
     return error.kind == "auth" or (error.kind == "rate_limit" and error.retryable is False)
 
 
-def _requests_failed(child: Run[Any] | None) -> int:
-    """How many requests of a cell's run were not answered."""
+def _request_failed(child: Run[Any] | None) -> bool:
+    """Whether a request of a cell's run was not answered."""
     if child is None:
-        return 0
+        return False
     calls = [call for state in child.state.walk() for call in state.model_calls.values()]
-    return sum(attempt.error is not None for call in calls for attempt in call.attempts)
+    return any(attempt.error is not None for call in calls for attempt in call.attempts)
 
 
 def _answer(result: Any) -> dict[str, Any]:

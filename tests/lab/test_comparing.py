@@ -305,8 +305,37 @@ def test_requests_that_are_tried_again_count_as_such() -> None:
             params={"retry_interval": 0.01, "attempts": 3},
         )  # fmt: skip
     assert made.status == "stopped"
-    assert 10 <= len(server.requests) <= 10 + 2 * 3
+    assert 10 <= len(server.requests) <= 10 + 2
     assert len(made.failures) <= 5
+    assert {cell.status for cell in made.cells} == {"failed", "interrupted", "skipped"}
+
+
+def test_a_burst_over_the_rate_limit_is_no_row_of_failures() -> None:
+    limited: set[str] = set()
+
+    def script(request: Any) -> Reply:
+        text = request.messages[-1]["content"]
+        if text in limited:
+            return Reply.text("fine")
+        limited.add(text)
+        return Reply.error(429, "slow down", headers={"retry-after": "0.2"})
+
+    with ModelServer(script=script) as server:
+        inputs = [str(n) for n in range(16)]
+        made = rl.compare(["{{ input }}"], server.model(), inputs, concurrency=16)
+    assert made.status == "completed"
+    assert {cell.status for cell in made.cells} == {"completed"}
+
+
+def test_a_rate_limit_that_never_ends_stops_it() -> None:
+    down = Reply.error(429, "slow down", headers={"retry-after": "0"})
+    with ModelServer(script=lambda _: down) as server:
+        made = rl.compare(
+            ["{{ input }}"], server.model(), [str(n) for n in range(60)], concurrency=2,
+            params={"attempts": 2},
+        )  # fmt: skip
+    assert made.status == "stopped"
+    assert len(server.requests) <= 2 * (10 + 2)
 
 
 def test_failures_between_answers_do_not_stop_it() -> None:
