@@ -244,9 +244,9 @@ def test_a_journal_that_cannot_be_written_is_told_and_loses_no_answer(
 
 def test_a_log_without_texts_remembers_no_answers(log: rl.Log, server: ModelServer) -> None:
     with rl.options(log_content=False):
-        rl.compare(["secret prompt"], server.model(), ["secret word"], name="quiet")
-        rl.compare(["secret prompt"], server.model(), ["secret word"])
-        assert b"secret" not in _bytes(log)
+        for _ in range(2):  # words that nothing else in this process has said
+            rl.compare(["quagga prompt"], server.model(), ["quagga word"], name="quiet")
+        assert b"quagga" not in _bytes(log)
         found = rl.experiments("quiet", log=rl.open_log(log.target.address))[0]
     assert len(server.requests) == 2
     assert found.status == "completed"
